@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transactions after they were sent: the stacks they stand in, delivery, the
+ * failure of a waiting caller, and the buffers they leave behind.
+ */
+#include "core/transaction.h"
+
+#include "core/alloc.h"
+#include "core/node.h"
+#include "core/text.h"
+#include "core/thread.h"
+
+/** binder_transaction_get() - one more reference. Context: any. Return: @t. */
+struct binder_transaction *binder_transaction_get(struct binder_transaction *t)
+{
+	refcount_inc(&t->refs);
+	return t;
+}
+
+/**
+ * binder_transaction_put() - drop a reference, and those it held in turn
+ * @t: may be NULL
+ * Context: no spinlocks held.
+ */
+void binder_transaction_put(struct binder_transaction *t)
+{
+	while (t && refcount_dec_and_test(&t->refs)) {
+		struct binder_transaction *parent = t->from_parent;
+
+		WARN_ON_ONCE(t->buffer);
+		if (t->from)
+			binder_thread_put(t->from);
+		binder_proc_put(t->to_proc);
+		kfree(t);
+		binder_obj_uncount(BINDER_OBJ_TRANSACTION);
+		t = parent;
+	}
+}
+
+/**
+ * binder_transaction_push() - a call goes on its caller's stack
+ * @complete: queued deferred: it is delivered along with the reply (uapi 2.6)
+ * Context: no locks held.
+ */
+void binder_transaction_push(struct binder_thread *thread, struct binder_transaction *t,
+			     struct binder_work *complete)
+{
+	spin_lock(&thread->proc->lock);
+	binder_thread_queue_deferred_locked(thread, complete);
+	if (thread->stack)
+		t->from_parent = binder_transaction_get(thread->stack);
+	thread->stack = binder_transaction_get(t);
+	spin_unlock(&thread->proc->lock);
+}
+
+/**
+ * binder_transaction_pop_unsent() - undo binder_transaction_push()
+ * The completion is the caller's again. Context: no locks held.
+ */
+void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_transaction *t,
+				   struct binder_work *complete)
+{
+	spin_lock(&thread->proc->lock);
+	thread->stack = t->from_parent;
+	t->settled = true;
+	list_del_init(&complete->entry);
+	spin_unlock(&thread->proc->lock);
+	binder_transaction_put(t);
+}
+
+/**
+ * binder_transaction_settle_locked() - take a call off its caller's stack
+ * @t: a synchronous call
+ *
+ * Context: t->from->proc->lock held.
+ * Return: false when it is off already, or the caller is busy with a nested
+ * call. After true the caller drops the stack's reference, unlocked.
+ */
+bool binder_transaction_settle_locked(struct binder_transaction *t)
+{
+	struct binder_thread *from = t->from;
+
+	lockdep_assert_held(&from->proc->lock);
+	if (t->settled || from->stack != t)
+		return false;
+	from->stack = t->from_parent;
+	t->settled = true;
+	return true;
+}
+
+/**
+ * binder_transaction_fail_caller() - a synchronous call will not be answered
+ * @cmd: BR_DEAD_REPLY or BR_FAILED_REPLY
+ * @debug_id, @error: for the caller's extended error
+ *
+ * If the caller is busy with a nested call (its server called back and died),
+ * it hears of it when it has answered that: see binder_transaction_pop_call().
+ *
+ * Context: may sleep; no locks held.
+ */
+void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int debug_id, int error)
+{
+	struct binder_thread *from = t->from;
+	bool off;
+
+	spin_lock(&from->proc->lock);
+	off = binder_transaction_settle_locked(t);
+	if (!t->settled)
+		t->verdict = cmd;
+	if (off) {
+		if (from->ee.command == BR_OK)
+			binder_thread_set_ee_locked(from, debug_id, cmd, error);
+		binder_thread_set_reply_error_locked(from, cmd);
+	}
+	spin_unlock(&from->proc->lock);
+	if (off)
+		binder_transaction_put(t);
+}
+
+/**
+ * binder_transaction_pop_call() - take the call a thread answers off its stack
+ *
+ * What comes to light below may be a call of its own that failed meanwhile:
+ * its turn to fail is now.
+ *
+ * Context: no locks held.
+ * Return: the call, with the stack's reference; NULL when the top of the stack
+ * is not a call to this thread.
+ */
+struct binder_transaction *binder_transaction_pop_call(struct binder_thread *thread)
+{
+	struct binder_transaction *call, *below, *failed = NULL;
+
+	spin_lock(&thread->proc->lock);
+	call = thread->stack;
+	if (!call || call->to_thread != thread) {
+		spin_unlock(&thread->proc->lock);
+		return NULL;
+	}
+	call->to_thread = NULL;
+	below = call->to_parent;
+	thread->stack = below;
+	if (below && below->from == thread && below->verdict != BR_OK &&
+	    binder_transaction_settle_locked(below)) {
+		failed = below;
+		binder_thread_set_reply_error_locked(thread, failed->verdict);
+	}
+	spin_unlock(&thread->proc->lock);
+	binder_transaction_put(failed);
+	return call;
+}
+
+/**
+ * binder_transaction_release_stack() - a thread is gone: fail who waits for it
+ * @thread: marked dead, its stack detached
+ * @stack: what stood on it, with its references
+ *
+ * Context: may sleep; no locks held.
+ */
+void binder_transaction_release_stack(struct binder_thread *thread,
+				      struct binder_transaction *stack)
+{
+	while (stack) {
+		struct binder_transaction *t = stack;
+
+		if (t->from == thread) {
+			stack = t->from_parent;
+		} else {
+			stack = t->to_parent;
+			binder_transaction_fail_caller(t, BR_DEAD_REPLY, t->debug_id, -ESRCH);
+		}
+		binder_transaction_put(t);
+	}
+}
+
+/**
+ * binder_transaction_deliver_locked() - a thread takes a transaction
+ *
+ * Its buffer becomes user space's to free; a synchronous call goes on the
+ * thread's stack, with the queue's reference. Otherwise that is the caller's.
+ *
+ * Context: thread->proc->lock held.
+ */
+void binder_transaction_deliver_locked(struct binder_thread *thread, struct binder_transaction *t)
+{
+	lockdep_assert_held(&thread->proc->lock);
+	binder_alloc_allow_free(thread->proc->alloc, t->buffer);
+	t->buffer = NULL;
+	if (!t->from)
+		return;
+	t->to_thread = thread;
+	WRITE_ONCE(t->to_tid, thread->tid);
+	t->to_parent = thread->stack;
+	thread->stack = t;
+}
+
+/**
+ * binder_transaction_discard() - a queued transaction will not be delivered
+ * @t: in no list; the queue's reference is consumed
+ * Context: may sleep; no locks held.
+ */
+void binder_transaction_discard(struct binder_transaction *t)
+{
+	struct binder_buffer *buffer = t->buffer;
+
+	t->buffer = NULL;
+	if (buffer->oneway)
+		binder_node_async_done(buffer->target_node);
+	binder_buffer_release(t->to_proc, buffer);
+	if (t->from)
+		binder_transaction_fail_caller(t, BR_DEAD_REPLY, t->debug_id, -ESRCH);
+	binder_transaction_put(t);
+}
+
+/**
+ * binder_buffer_release() - drop all a buffer holds, and the buffer
+ * @proc: whose mapping it is of
+ * @buffer: the caller's: not deliverable, not freeable by anyone else
+ * Context: may sleep; no locks held.
+ */
+void binder_buffer_release(struct binder_proc *proc, struct binder_buffer *buffer)
+{
+	binder_objects_put(proc, buffer->objects);
+	buffer->objects = NULL;
+	if (buffer->target_node)
+		binder_node_dec_local(buffer->target_node, true);
+	buffer->target_node = NULL;
+	binder_alloc_free_buffer(proc->alloc, buffer);
+}
+
+/**
+ * binder_transaction_free_buffer() - BC_FREE_BUFFER
+ * @addr: as delivered; anything else is logged and without effect (uapi 1.7)
+ * Context: may sleep; no locks held.
+ */
+void binder_transaction_free_buffer(struct binder_thread *thread, binder_uintptr_t addr)
+{
+	struct binder_proc *proc = thread->proc;
+	struct binder_buffer *buffer = binder_alloc_prepare_to_free(proc->alloc, addr);
+
+	if (!buffer) {
+		binder_user_error(thread, "BC_FREE_BUFFER %llx: no buffer to free starts there\n",
+				  (u64)addr);
+		return;
+	}
+	if (buffer->oneway && buffer->target_node)
+		binder_node_async_done(buffer->target_node);
+	binder_buffer_release(proc, buffer);
+}
+
+/**
+ * binder_transaction_to_text() - one line of binder_logs
+ * @receiver: to_proc->lock is held, so its side can be told as well
+ * Context: a lock that keeps @t in its queue or stack.
+ */
+void binder_transaction_to_text(struct binder_text *text, const char *prefix,
+				const struct binder_transaction *t, bool receiver)
+{
+	binder_text_add(text,
+			"%s %d: from %d:%d to %d:%d code %x flags %x pri 0:0 r%d elapsed %llums",
+			prefix, t->debug_id, t->from_pid, t->from_tid, t->to_proc->pid,
+			READ_ONCE(t->to_tid), t->code, t->flags, t->from != NULL,
+			binder_host_now_ms() - t->start_ms);
+	if (t->node_id)
+		binder_text_add(text, " node %d", t->node_id);
+	binder_text_add(text, " size %zu:%zu", t->data_size, t->offsets_size);
+	if (receiver && t->buffer)
+		binder_text_add(text, " offset %zx", t->buffer->offset);
+	binder_text_add(text, "\n");
+}

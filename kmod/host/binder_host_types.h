@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel host embeds in the core's objects. The functions of
+ * core/host.h are not written for this host yet: only the core is compiled
+ * against these types (scripts/check-kmod).
+ */
+#ifndef KMOD_HOST_TYPES_H
+#define KMOD_HOST_TYPES_H
+
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/lockdep.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+
+#include "core/lock_ranks.h"
+
+/* As the kernel holds it, independent of any namespace. */
+typedef kuid_t binder_uid_t;
+
+struct binder_host_proc {
+	/* immutable after open: */
+	const struct cred *cred;	/* the opener's, holds a reference */
+	struct pid *tgid;		/* the opener's, holds a reference */
+	/* has its own lock: */
+	wait_queue_head_t poll_wait;
+};
+
+struct binder_host_thread {
+	wait_queue_head_t wait;
+};
+
+struct binder_host_map {
+	/* f_mapping of the file: what unmap_mapping_range() zaps through */
+	struct address_space mapping;
+	/* of the process that mapped it, not a reference to its memory */
+	struct mm_struct *mm;
+};
+
+/* A lockdep class and name a rank, whatever function initialises the lock. */
+extern struct lock_class_key binder_lock_keys[BINDER_RANK_COUNT];
+
+#define binder_spin_init(lock, rank) do {					\
+	spin_lock_init(lock);							\
+	lockdep_set_class_and_name(lock, &binder_lock_keys[rank], #rank);	\
+} while (0)
+
+#define binder_mutex_init(mutex, rank) do {					\
+	mutex_init(mutex);							\
+	lockdep_set_class_and_name(mutex, &binder_lock_keys[rank], #rank);	\
+} while (0)
+
+#endif

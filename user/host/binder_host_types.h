@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the user-space host embeds in the core's objects (see core/host.h). */
+#ifndef USER_HOST_TYPES_H
+#define USER_HOST_TYPES_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "core/lock_ranks.h"
+#include "uapi/binder.h"
+
+/* As in the daemon's user namespace. A struct, so that nobody compares with ==. */
+typedef struct {
+	u32 value;
+} binder_uid_t;
+
+struct binder_pid_chain;
+struct binder_uid_map;
+
+/**
+ * struct binder_host_proc - what the host keeps of one open of a device
+ */
+struct binder_host_proc {
+	/* immutable after open: */
+	u64 nodeid; /* and inode number: unique to this open */
+	binder_uid_t uid; /* of the opener */
+	bool nonblock; /* O_NONBLOCK as given to open() */
+	bool foreign_user_ns; /* not the daemon's: uids are translated */
+	struct binder_pid_chain *pids; /* NULL: in the daemon's pid namespace */
+
+	/* published once, with release; see identity.c */
+	struct binder_uid_map *uids;
+
+	/* see poll.c; atomic: */
+	u64 poll_kh; /* the kernel's name for this open, in FUSE_NOTIFY_POLL */
+	int poll_armed; /* somebody sleeps in poll and must be told */
+	int poll_queued; /* @poll_entry is in a worker's list */
+	int warned_writable; /* said once that the mapping is writable */
+	int backing_id; /* of FUSE, until it is known to have been used; 0: none */
+	/* guarded by the lock of the list it is in: */
+	struct list_head poll_entry;
+};
+
+/**
+ * struct binder_host_thread - the call that a thread is in, if any
+ *
+ * Written by whoever serves the call: the worker that read the request, then
+ * whoever claimed the park. Nobody touches it once the call is answered: the
+ * thread's next call may be with another worker by then.
+ */
+struct binder_host_thread {
+	bool known; /* its thread group has been checked */
+	binder_uid_t uid; /* of the call */
+	u64 unique; /* FUSE's name for the request */
+	int channel; /* descriptor that the answer must go to (connection.h) */
+	int error; /* of the write half */
+	struct binder_write_read bwr;
+	/* in a worker's list or the hand-over queue (worker.c), under its lock: */
+	struct list_head owed_entry;
+	/* in the table of calls, under the bucket's lock (call.c): */
+	struct list_head call_entry;
+	bool interrupted;
+};
+
+/**
+ * struct binder_host_map - the memory behind one open of a device
+ * @base: BINDER_MAP_MAX bytes of a memfd, shared with the client's mapping of
+ *        it; NULL before it is set up and after it was given back
+ * @nr_pages: page tokens in the core's hands
+ */
+struct binder_host_map {
+	u8 *base;
+	atomic_t nr_pages;
+};
+
+#define binder_spin_init(lock, rank) binder_kapi_spin_init(lock, rank, #rank)
+#define binder_mutex_init(mutex, rank) binder_kapi_mutex_init(mutex, rank, #rank)
+
+#endif

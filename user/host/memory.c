@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of the calling task. It sits in its ioctl meanwhile, so its thread id
+ * is its own; but the memory may be a mapping of a file whose server never
+ * answers, and then a copy hangs and this worker with it (see worker.c).
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "core/alloc.h"
+#include "core/proc.h"
+#include "core/thread.h"
+#include "user/host/mapping.h"
+
+#define IOV_FEW 16
+
+/* Say once in a while why nothing works, if it is not the client's fault. */
+static void copy_refused(struct binder_thread *thread, int err)
+{
+	if (err == EFAULT || err == ESRCH)
+		return;
+	if (err == EPERM || err == ENOSYS)
+		pr_err_ratelimited("process_vm_readv of process %d refused: %s. anybinderd needs ptrace rights over its clients: run it as root with CAP_SYS_PTRACE, kernel.yama.ptrace_scope below 3; in a container, allow process_vm_readv in the seccomp profile and share the pid namespace\n",
+				   thread->proc->pid, strerror(err));
+	else
+		pr_err_ratelimited("copying from or to process %d failed: %s\n",
+				   thread->proc->pid, strerror(err));
+}
+
+size_t binder_host_read_user(struct binder_thread *thread, void *dst, u64 uaddr, size_t len)
+{
+	struct iovec local = { .iov_base = dst, .iov_len = len };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)uaddr, .iov_len = len };
+	ssize_t n;
+
+	if (!len)
+		return 0;
+	n = process_vm_readv(thread->tid, &local, 1, &remote, 1, 0);
+	if (n >= 0)
+		return n;
+	copy_refused(thread, errno);
+	return 0;
+}
+
+int binder_host_write_user(struct binder_thread *thread, u64 uaddr, const void *src, size_t len)
+{
+	struct iovec local = { .iov_base = (void *)src, .iov_len = len };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)uaddr, .iov_len = len };
+	ssize_t n;
+
+	if (!len)
+		return 0;
+	n = process_vm_writev(thread->tid, &local, 1, &remote, 1, 0);
+	if (n == (ssize_t)len)
+		return 0;
+	if (n < 0)
+		copy_refused(thread, errno);
+	return -EFAULT;
+}
+
+static int copy_vector(struct binder_thread *thread, const struct iovec *local, unsigned int nr,
+		       u64 uaddr, size_t len)
+{
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)uaddr, .iov_len = len };
+	ssize_t n;
+
+	if (!len)
+		return 0;
+	n = process_vm_readv(thread->tid, local, nr, &remote, 1, 0);
+	if (n == (ssize_t)len)
+		return 0;
+	if (n < 0)
+		copy_refused(thread, errno);
+	return -EFAULT;
+}
+
+static size_t vector_fill(struct iovec *local, struct binder_alloc *alloc,
+			  const struct binder_segment *segs, unsigned int nr)
+{
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		local[i].iov_base = segs[i].mem ? segs[i].mem :
+						  binder_map_at(alloc, segs[i].offset, segs[i].len);
+		local[i].iov_len = segs[i].len;
+		len += segs[i].len;
+	}
+	return len;
+}
+
+/* More pieces than a small vector has: as few calls as the kernel's limit allows. */
+static int copy_many(struct binder_thread *thread, u64 uaddr, struct binder_alloc *alloc,
+		     const struct binder_segment *segs, unsigned int nr)
+{
+	struct iovec local[IOV_MAX];
+
+	while (nr) {
+		unsigned int part = min_t(unsigned int, nr, ARRAY_SIZE(local));
+		size_t len = vector_fill(local, alloc, segs, part);
+		int ret = copy_vector(thread, local, part, uaddr, len);
+
+		if (ret)
+			return ret;
+		uaddr += len;
+		segs += part;
+		nr -= part;
+	}
+	return 0;
+}
+
+int binder_host_copy_payload(struct binder_thread *thread, u64 uaddr, struct binder_alloc *alloc,
+			     const struct binder_segment *segs, unsigned int nr)
+{
+	struct iovec local[IOV_FEW];
+
+	if (nr > ARRAY_SIZE(local))
+		return copy_many(thread, uaddr, alloc, segs, nr);
+	return copy_vector(thread, local, nr, uaddr, vector_fill(local, alloc, segs, nr));
+}
+
+void binder_host_write_buffer(struct binder_alloc *alloc, size_t offset, const void *src,
+			      size_t len)
+{
+	memcpy(binder_map_at(alloc, offset, len), src, len);
+}
+
+void binder_host_zero_buffer(struct binder_alloc *alloc, size_t offset, size_t len)
+{
+	memset(binder_map_at(alloc, offset, len), 0, len);
+}

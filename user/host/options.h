@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command line. */
+#ifndef USER_HOST_OPTIONS_H
+#define USER_HOST_OPTIONS_H
+
+#include <linux/types.h>
+
+struct binder_options {
+	const char *mountpoint;
+	const char *devices;
+	u32 max_devices;
+	u32 mode;
+	u32 workers;
+	int ready_fd; /* -1: none */
+	bool verbose;
+};
+
+int binder_options_parse(struct binder_options *o, int argc, char **argv);
+
+#endif

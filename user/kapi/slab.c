@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Allocation on the C library. Differs from the kernel on purpose: no upper
+ * limit on kmalloc(), so code must bound what a client can ask for; and with
+ * overcommit NULL is rare, so failure paths are proven in sim/.
+ */
+#include <malloc.h>
+#include <stdlib.h>
+#include <binder_witness.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+/* The kernel's answer to 0 bytes is not NULL either. */
+static bool alloc_size(size_t n, size_t size, gfp_t flags, size_t *bytes, const char *site)
+{
+	if (flags & GFP_KERNEL)
+		binder_might_sleep(site);
+	if (check_mul_overflow(n, size, bytes))
+		return false;
+	if (!*bytes)
+		*bytes = 1;
+	return true;
+}
+
+void *binder_kapi_alloc(size_t n, size_t size, gfp_t flags, const char *site)
+{
+	size_t bytes;
+
+	return alloc_size(n, size, flags, &bytes, site) ? malloc(bytes) : NULL;
+}
+
+void *binder_kapi_zalloc(size_t n, size_t size, gfp_t flags, const char *site)
+{
+	size_t bytes;
+
+	return alloc_size(n, size, flags, &bytes, site) ? calloc(1, bytes) : NULL;
+}
+
+void binder_kapi_free(const void *ptr, const char *site)
+{
+	void *mem = (void *)(uintptr_t)ptr;
+
+	if (mem && binder_witness_depth())
+		binder_witness_check_free(mem, malloc_usable_size(mem), site);
+	free(mem);
+}
