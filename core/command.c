@@ -10,8 +10,34 @@
 #include "core/thread.h"
 #include "core/transaction.h"
 
-/* The largest command: BC_TRANSACTION_SG with its word. */
-#define COMMAND_MAX (sizeof(u32) + sizeof(struct binder_transaction_data_sg))
+/* By number. BC_ACQUIRE_RESULT and BC_ATTEMPT_ACQUIRE were never supported. */
+static const u32 known[BINDER_NR_BC] = {
+	[_IOC_NR(BC_TRANSACTION)] = BC_TRANSACTION,
+	[_IOC_NR(BC_REPLY)] = BC_REPLY,
+	[_IOC_NR(BC_FREE_BUFFER)] = BC_FREE_BUFFER,
+	[_IOC_NR(BC_INCREFS)] = BC_INCREFS,
+	[_IOC_NR(BC_ACQUIRE)] = BC_ACQUIRE,
+	[_IOC_NR(BC_RELEASE)] = BC_RELEASE,
+	[_IOC_NR(BC_DECREFS)] = BC_DECREFS,
+	[_IOC_NR(BC_INCREFS_DONE)] = BC_INCREFS_DONE,
+	[_IOC_NR(BC_ACQUIRE_DONE)] = BC_ACQUIRE_DONE,
+	[_IOC_NR(BC_REGISTER_LOOPER)] = BC_REGISTER_LOOPER,
+	[_IOC_NR(BC_ENTER_LOOPER)] = BC_ENTER_LOOPER,
+	[_IOC_NR(BC_EXIT_LOOPER)] = BC_EXIT_LOOPER,
+	[_IOC_NR(BC_REQUEST_DEATH_NOTIFICATION)] = BC_REQUEST_DEATH_NOTIFICATION,
+	[_IOC_NR(BC_CLEAR_DEATH_NOTIFICATION)] = BC_CLEAR_DEATH_NOTIFICATION,
+	[_IOC_NR(BC_DEAD_BINDER_DONE)] = BC_DEAD_BINDER_DONE,
+	[_IOC_NR(BC_TRANSACTION_SG)] = BC_TRANSACTION_SG,
+	[_IOC_NR(BC_REPLY_SG)] = BC_REPLY_SG,
+	[_IOC_NR(BC_REQUEST_FREEZE_NOTIFICATION)] = BC_REQUEST_FREEZE_NOTIFICATION,
+	[_IOC_NR(BC_CLEAR_FREEZE_NOTIFICATION)] = BC_CLEAR_FREEZE_NOTIFICATION,
+	[_IOC_NR(BC_FREEZE_NOTIFICATION_DONE)] = BC_FREEZE_NOTIFICATION_DONE,
+};
+
+static bool command_known(u32 cmd)
+{
+	return cmd && _IOC_NR(cmd) < ARRAY_SIZE(known) && known[_IOC_NR(cmd)] == cmd;
+}
 
 /* The payload of one command, out of the stream and aligned. */
 union payload {
@@ -54,9 +80,10 @@ static int command_next(struct binder_thread *thread, const struct binder_write_
 	if (ret)
 		return ret;
 	memcpy(cmd, in->buf + in->pos, sizeof(*cmd));
-	len = sizeof(*cmd) + _IOC_SIZE(*cmd);
-	if (_IOC_TYPE(*cmd) != 'c' || len > COMMAND_MAX)
+	/* Before its payload is asked for, which an unknown one need not have. */
+	if (!command_known(*cmd))
 		return -EINVAL;
+	len = sizeof(*cmd) + _IOC_SIZE(*cmd);
 	ret = in_need(thread, bwr, len);
 	if (ret)
 		return ret;
@@ -116,7 +143,7 @@ static int command_run(struct binder_thread *thread, u32 cmd, const union payloa
 	case BC_CLEAR_FREEZE_NOTIFICATION:
 	case BC_FREEZE_NOTIFICATION_DONE:
 		return binder_freeze_command(thread, cmd);
-	default: /* BC_ACQUIRE_RESULT and BC_ATTEMPT_ACQUIRE among them: never supported */
+	default:
 		return -EINVAL;
 	}
 }

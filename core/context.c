@@ -106,7 +106,7 @@ int binder_context_set_manager(struct binder_thread *thread, const struct flat_b
 /**
  * binder_context_lookup_manager() - the node behind handle 0
  * Context: takes the CONTEXT and PROC locks.
- * Return: the node with a temporary reference, or NULL.
+ * Return: the node with a local strong count, or NULL.
  */
 struct binder_node *binder_context_lookup_manager(struct binder_context *context)
 {
@@ -115,7 +115,7 @@ struct binder_node *binder_context_lookup_manager(struct binder_context *context
 	spin_lock(&context->lock);
 	node = context->manager;
 	if (node)
-		binder_node_get_tmp(node);
+		binder_node_inc_local(node, true);
 	spin_unlock(&context->lock);
 	return node;
 }

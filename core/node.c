@@ -145,17 +145,6 @@ struct binder_node *binder_node_find_or_new(struct binder_proc *proc,
 	return node;
 }
 
-/**
- * binder_node_get_tmp() - keep a pointer to a node while no lock is held
- * Context: takes the owner's PROC lock. For binder_node_put_tmp().
- */
-void binder_node_get_tmp(struct binder_node *node)
-{
-	spin_lock(&node->proc->lock);
-	node->tmp_refs++;
-	spin_unlock(&node->proc->lock);
-}
-
 /** binder_node_put_tmp() - let go of a pointer to a node. Context: no spinlocks held. */
 void binder_node_put_tmp(struct binder_node *node)
 {
@@ -171,10 +160,9 @@ void binder_node_put_tmp(struct binder_node *node)
 
 /**
  * binder_node_enter_target() - begin sending to a node
- * @node: kept from going by whoever calls (a reference under its lock)
+ * @node: the caller has a count on it
  *
- * Takes a local strong count, for the buffer that will carry the call, and
- * makes the caller a user of the owner's mapping until binder_proc_leave().
+ * Makes the caller a user of the owner's mapping until binder_proc_leave().
  *
  * Context: takes the owner's PROC lock.
  * Return: false when the owner is dead.
@@ -186,17 +174,15 @@ bool binder_node_enter_target(struct binder_node *node)
 
 	spin_lock(&proc->lock);
 	alive = !proc->dead;
-	if (alive) {
-		node->local_strong++;
+	if (alive)
 		proc->users++;
-		binder_node_tell_locked(node, NULL);
-	}
 	spin_unlock(&proc->lock);
 	return alive;
 }
 
 /**
- * binder_node_inc_local() - a buffer in the owner's hands refers to its node
+ * binder_node_inc_local() - a count for a buffer in the owner's hands, or for a sender
+ * @node: kept by another count, under that one's lock
  * Context: takes the owner's PROC lock.
  */
 void binder_node_inc_local(struct binder_node *node, bool strong)

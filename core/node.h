@@ -22,8 +22,8 @@ struct binder_thread;
  * struct binder_node - an object a process offers
  * @refs: references to it, by ref->node_entry
  * @internal_strong: references among @refs with a strong count
- * @local_strong: strong counts of buffers in the owner's hands and of
- *                unanswered BR_ACQUIRE
+ * @local_strong: strong counts of buffers in the owner's hands, of senders at
+ *                work, and of unanswered BR_ACQUIRE
  * @local_weak: the same, weak
  * @tmp_refs: pointers held by running code; keeps the memory, and counts as a
  *            weak reference
@@ -66,7 +66,6 @@ struct binder_node *binder_node_find_or_new(struct binder_proc *proc,
 					    const struct flat_binder_object *fbo);
 struct binder_node *binder_node_find_locked(struct binder_proc *proc, binder_uintptr_t ptr)
 	__must_hold(&proc->lock);
-void binder_node_get_tmp(struct binder_node *node);
 void binder_node_put_tmp(struct binder_node *node);
 bool binder_node_enter_target(struct binder_node *node);
 void binder_node_inc_local(struct binder_node *node, bool strong);

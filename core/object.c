@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects of a transaction: fetch and check (before anything is allocated at
- * the receiver), copy (the payload around them goes straight to the receiver's
- * buffer, they come here), translate, and write to the buffer as the receiver
- * is to see them.
+ * Objects of a transaction: fetch the offsets and check them, copy (the payload
+ * around the objects goes straight to the receiver's buffer, they come here),
+ * translate, and write them to the buffer as the receiver is to see them.
+ *
+ * Every byte of a payload is read from the sender once: what is checked is
+ * what is used.
  */
 #include "core/object.h"
 
@@ -37,29 +39,27 @@ static u32 object_size(u32 type)
 	}
 }
 
-/* One object's place and header: aligned, after the one before, inside the data. */
-static int object_check(struct binder_thread *thread, const struct binder_transaction_data *tr,
-			struct binder_object *object, binder_size_t end_of_last,
-			struct binder_failure *failure)
+/*
+ * One object's place: aligned, after the one before, its header inside the
+ * data. How much of it is brought over is bounded by the largest object, the
+ * next one and the end; whether that is enough is known with its type.
+ */
+static int place_check(const struct binder_transaction_data *tr, struct binder_objects *objects,
+		       u32 i, struct binder_failure *failure)
 {
-	struct binder_object_header hdr;
-	binder_size_t offset = object->offset;
+	struct binder_object *object = &objects->v[i];
+	binder_size_t end = i + 1 < objects->nr ? object[1].offset : tr->data_size;
 
-	if (!IS_ALIGNED(offset, sizeof(u32)))
+	if (!IS_ALIGNED(object->offset, sizeof(u32)))
 		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL, "object offset is not aligned");
-	if (offset < end_of_last)
-		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL, "objects overlap or are out of order");
-	if (tr->data_size < sizeof(hdr) || offset > tr->data_size - sizeof(hdr))
+	if (object->offset >= tr->data_size)
 		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL, "object is outside the data");
-	if (binder_host_read_user(thread, &hdr, tr->data.ptr.buffer + offset, sizeof(hdr)) !=
-	    sizeof(hdr))
-		return binder_fail(failure, BR_FAILED_REPLY, -EFAULT, "the data cannot be read");
-	object->size = object_size(hdr.type);
-	object->type = hdr.type;
-	if (!object->size)
-		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL, "unknown object type");
-	if (object->size > tr->data_size - offset)
-		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL, "object is cut off by the end of the data");
+	if (end > tr->data_size)
+		end = tr->data_size;
+	if (end < object->offset || end - object->offset < sizeof(object->raw.hdr))
+		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
+				   "objects overlap, are out of order, or cut off");
+	object->size = min_t(binder_size_t, sizeof(object->raw), end - object->offset);
 	return 0;
 }
 
@@ -96,7 +96,6 @@ int binder_objects_fetch(struct binder_thread *thread, const struct binder_trans
 {
 	u32 nr = tr->offsets_size / sizeof(binder_size_t);
 	struct binder_objects *list;
-	binder_size_t end = 0;
 	u32 i;
 	int ret;
 
@@ -108,10 +107,8 @@ int binder_objects_fetch(struct binder_thread *thread, const struct binder_trans
 		return binder_fail(failure, BR_FAILED_REPLY, -ENOMEM, "out of memory for the objects");
 	list->nr = nr;
 	ret = offsets_fetch(thread, tr, list, failure);
-	for (i = 0; !ret && i < nr; i++) {
-		ret = object_check(thread, tr, &list->v[i], end, failure);
-		end = list->v[i].offset + list->v[i].size;
-	}
+	for (i = 0; !ret && i < nr; i++)
+		ret = place_check(tr, list, i, failure);
 	if (ret) {
 		kvfree(list);
 		return ret;
@@ -220,8 +217,7 @@ static int translate_handle(struct binder_object *object, struct binder_thread *
 	if (!node)
 		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
 				   "the data has a handle its sender does not hold");
-	if (node->proc == to) { /* it comes home */
-		binder_node_inc_local(node, strong);
+	if (node->proc == to) { /* it comes home; the count is the buffer's */
 		object->type = strong ? BINDER_TYPE_BINDER : BINDER_TYPE_WEAK_BINDER;
 		object->node = node;
 		object->node_id = node->debug_id;
@@ -230,17 +226,22 @@ static int translate_handle(struct binder_object *object, struct binder_thread *
 		fbo->cookie = node->cookie;
 	} else {
 		ret = object_to_handle(object, to, node, strong, NULL, failure);
+		binder_node_dec_local(node, strong);
 	}
-	binder_node_put_tmp(node);
 	return ret;
 }
 
 static int object_translate(struct binder_object *object, struct binder_thread *thread,
 			    struct binder_proc *to, struct binder_failure *failure)
 {
-	/* The type that counts is the one that was checked; the payload was
-	 * fetched again since, and its owner may have changed it meanwhile. */
-	object->raw.hdr.type = object->type;
+	u32 size = object_size(object->raw.hdr.type);
+
+	if (!size)
+		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL, "unknown object type");
+	if (size > object->size)
+		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
+				   "object is cut off by the next one or the end of the data");
+	object->type = object->raw.hdr.type;
 	switch (object->type) {
 	case BINDER_TYPE_BINDER:
 	case BINDER_TYPE_WEAK_BINDER:

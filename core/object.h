@@ -20,9 +20,10 @@ struct binder_transaction;
 /**
  * struct binder_object - one object of a transaction
  * @offset: where it stands in the data
- * @size: its size by type
- * @type: as sent until translated, then as received
- * @raw: the object as sent, then as received
+ * @size: bytes of the data from @offset on that are kept in @raw: the object
+ *        and perhaps some of what follows
+ * @type: once translated: as received
+ * @raw: as sent until translated, then as received
  * @handle: of the reference the receiver's buffer holds (type HANDLE)
  * @node_id: debug id of the node held or referred to
  * @node: the node the buffer holds (type BINDER)

@@ -179,6 +179,30 @@ static struct binder_thread *first_thread(struct binder_proc *proc)
 	return thread;
 }
 
+/*
+ * Unlink the next thing that the queues of the dead own. What others own is
+ * unlinked here as well, under the lock, because they may still be at work: a
+ * sender on its way out drops references, and with one its death request.
+ */
+static struct binder_work *owned_work_next(struct binder_proc *proc)
+{
+	struct list_head *queues[] = { &proc->todo, &proc->delivered_death };
+	struct binder_work *work, *owned = NULL;
+	size_t i;
+
+	spin_lock(&proc->lock);
+	for (i = 0; i < ARRAY_SIZE(queues); i++) {
+		while (!owned && !list_empty(queues[i])) {
+			work = list_first_entry(queues[i], struct binder_work, entry);
+			list_del_init(&work->entry);
+			if (binder_work_owned(work))
+				owned = work;
+		}
+	}
+	spin_unlock(&proc->lock);
+	return owned;
+}
+
 /**
  * binder_proc_release() - the last descriptor was closed
  * @proc: its reference is consumed
@@ -188,7 +212,7 @@ static struct binder_thread *first_thread(struct binder_proc *proc)
 void binder_proc_release(struct binder_proc *proc)
 {
 	struct binder_thread *thread;
-	LIST_HEAD(todo);
+	struct binder_work *work;
 
 	mutex_lock(&procs_mutex);
 	list_del_init(&proc->entry);
@@ -204,11 +228,8 @@ void binder_proc_release(struct binder_proc *proc)
 	while ((thread = first_thread(proc)))
 		binder_thread_release(thread);
 	binder_node_release_all(proc);
-	spin_lock(&proc->lock);
-	list_splice_tail_init(&proc->todo, &todo);
-	list_splice_tail_init(&proc->delivered_death, &todo);
-	spin_unlock(&proc->lock);
-	binder_work_drop(&todo);
+	while ((work = owned_work_next(proc)))
+		binder_work_drop(work);
 	binder_ref_release_all(proc);
 	binder_proc_leave(proc);
 }

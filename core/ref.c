@@ -20,16 +20,18 @@ struct ref_trash {
 	struct binder_node *node;
 };
 
+static void ref_free(struct binder_ref *ref)
+{
+	kfree(ref);
+	binder_obj_uncount(BINDER_OBJ_REF);
+}
+
 static void ref_trash_empty(struct ref_trash *trash)
 {
-	if (trash->death) {
-		kfree(trash->death);
-		binder_obj_uncount(BINDER_OBJ_DEATH);
-	}
-	if (trash->ref) {
-		kfree(trash->ref);
-		binder_obj_uncount(BINDER_OBJ_REF);
-	}
+	if (trash->death)
+		binder_death_free(trash->death);
+	if (trash->ref)
+		ref_free(trash->ref);
 	if (trash->node)
 		binder_node_free(trash->node);
 }
@@ -128,11 +130,13 @@ static u32 handle_find_locked(struct binder_proc *proc, bool manager)
 static int handles_grow_locked(struct binder_proc *proc) __must_hold(&proc->refs_lock)
 {
 	unsigned int nr = proc->nr_handles ? proc->nr_handles * 2 : HANDLES_MIN;
-	unsigned long *bits, *old = NULL;
+	unsigned long *bits, *old;
 
 	lockdep_assert_held(&proc->refs_lock);
+	if (nr <= proc->nr_handles) /* more than can be counted */
+		return -ENOMEM;
 	spin_unlock(&proc->refs_lock);
-	bits = nr > proc->nr_handles ? bitmap_zalloc(nr, GFP_KERNEL) : NULL;
+	bits = bitmap_zalloc(nr, GFP_KERNEL);
 	spin_lock(&proc->refs_lock);
 	if (!bits)
 		return -ENOMEM;
@@ -171,8 +175,7 @@ static struct binder_ref *ref_alloc(struct binder_proc *proc, struct binder_node
 static struct binder_ref *ref_find_or_new_locked(struct binder_proc *proc, struct binder_node *node)
 	__must_hold(&proc->refs_lock)
 {
-	struct ref_trash spare = {};
-	struct binder_ref *ref;
+	struct binder_ref *ref, *spare = NULL;
 	u32 handle;
 
 	lockdep_assert_held(&proc->refs_lock);
@@ -186,9 +189,9 @@ static struct binder_ref *ref_find_or_new_locked(struct binder_proc *proc, struc
 				break;
 			continue;
 		}
-		if (spare.ref) {
-			ref = spare.ref;
-			spare.ref = NULL;
+		if (spare) {
+			ref = spare;
+			spare = NULL;
 			ref->handle = handle;
 			__set_bit(handle, proc->handles);
 			ref_insert_locked(proc, ref);
@@ -198,17 +201,13 @@ static struct binder_ref *ref_find_or_new_locked(struct binder_proc *proc, struc
 			break;
 		}
 		spin_unlock(&proc->refs_lock);
-		spare.ref = ref_alloc(proc, node);
+		spare = ref_alloc(proc, node);
 		spin_lock(&proc->refs_lock);
-		if (!spare.ref)
+		if (!spare)
 			break;
 	}
-	if (spare.ref) {
-		spin_unlock(&proc->refs_lock);
-		ref_trash_empty(&spare);
-		spin_lock(&proc->refs_lock);
-		ref = binder_ref_find_node_locked(proc, node);
-	}
+	if (spare)
+		ref_free(spare);
 	return ref;
 }
 
@@ -292,20 +291,25 @@ static int ref_dec_locked(struct binder_ref *ref, bool strong, struct ref_trash 
 
 /**
  * binder_ref_lookup_node() - the node behind a handle
- * @need_strong: a weak reference will not do
+ * @strong: a weak reference will not do
+ *
+ * The count is taken while the reference still has its own. If the two were
+ * apart, the holder could drop its last in between and the owner be told
+ * BR_RELEASE; a strong count after that would be on an object that is gone.
+ *
  * Context: no PROC lock held.
- * Return: the node with a temporary reference, or NULL.
+ * Return: the node with a local count of that kind, or NULL.
  */
-struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle, bool need_strong)
+struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle, bool strong)
 {
 	struct binder_node *node = NULL;
 	struct binder_ref *ref;
 
 	spin_lock(&proc->refs_lock);
 	ref = binder_ref_find_locked(proc, handle);
-	if (ref && (ref->strong || !need_strong)) {
+	if (ref && (ref->strong || !strong)) {
 		node = ref->node;
-		binder_node_get_tmp(node);
+		binder_node_inc_local(node, strong);
 	}
 	spin_unlock(&proc->refs_lock);
 	return node;
@@ -314,7 +318,7 @@ struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle,
 /**
  * binder_ref_inc_for_node() - give @proc a count on a node it may not know yet
  * @proc: the future holder, alive or kept by binder_proc.users
- * @node: kept by the caller's temporary reference
+ * @node: the caller has a count on it as strong, or sends for its owner
  * @tell: see binder_node_tell_locked()
  * @handle: receives the handle
  *
@@ -324,7 +328,6 @@ struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle,
 int binder_ref_inc_for_node(struct binder_proc *proc, struct binder_node *node, bool strong,
 			    struct binder_thread *tell, u32 *handle)
 {
-	struct ref_trash trash = {};
 	struct binder_ref *ref;
 	int ret = -ENOMEM;
 
@@ -332,12 +335,10 @@ int binder_ref_inc_for_node(struct binder_proc *proc, struct binder_node *node, 
 	ref = ref_find_or_new_locked(proc, node);
 	if (ref) {
 		*handle = ref->handle;
+		/* Cannot fail for a new one, which has no counts yet. */
 		ret = ref_inc_locked(ref, strong, true, tell);
-		if (ret && !ref->strong && !ref->weak)
-			ref_erase_locked(ref, &trash);
 	}
 	spin_unlock(&proc->refs_lock);
-	ref_trash_empty(&trash);
 	return ret;
 }
 
@@ -374,7 +375,7 @@ static int ref_inc_manager(struct binder_proc *proc, bool strong, bool *self)
 		return -ENOENT;
 	*self = node->proc == proc;
 	ret = *self ? -EINVAL : binder_ref_inc_for_node(proc, node, strong, NULL, &handle);
-	binder_node_put_tmp(node);
+	binder_node_dec_local(node, true);
 	return ret;
 }
 

@@ -40,7 +40,7 @@ struct binder_ref *binder_ref_find_locked(struct binder_proc *proc, u32 handle)
 struct binder_ref *binder_ref_find_node_locked(struct binder_proc *proc,
 					       const struct binder_node *node)
 	__must_hold(&proc->refs_lock);
-struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle, bool need_strong);
+struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle, bool strong);
 int binder_ref_inc_for_node(struct binder_proc *proc, struct binder_node *node, bool strong,
 			    struct binder_thread *tell, u32 *handle);
 int binder_ref_dec(struct binder_proc *proc, u32 handle, bool strong, int node_id);

@@ -33,7 +33,8 @@ struct read {
 
 static void out_add(struct binder_thread *thread, const void *data, size_t len)
 {
-	memcpy(thread->out.buf + thread->out.len, data, len);
+	if (len)
+		memcpy(thread->out.buf + thread->out.len, data, len);
 	thread->out.len += len;
 }
 
@@ -59,9 +60,15 @@ static u32 out_fitting(const struct binder_thread *thread, u64 size)
 	return at;
 }
 
+/* What is left of user space's buffer: nothing, if it claims to have used more than all. */
+static u64 read_room(const struct binder_write_read *bwr)
+{
+	return bwr->read_size > bwr->read_consumed ? bwr->read_size - bwr->read_consumed : 0;
+}
+
 static int out_flush(struct binder_thread *thread, struct binder_write_read *bwr)
 {
-	u32 len = out_fitting(thread, bwr->read_size - bwr->read_consumed);
+	u32 len = out_fitting(thread, read_room(bwr));
 
 	if (!len)
 		return 0;
@@ -312,7 +319,7 @@ int binder_read(struct binder_thread *thread, struct binder_write_read *bwr, boo
 	spin_lock(&proc->lock);
 	thread->park = BINDER_RUNNING;
 	if (!thread->out.len) {
-		r.room = min_t(u64, bwr->read_size - bwr->read_consumed, sizeof(thread->out.buf));
+		r.room = min_t(u64, read_room(bwr), sizeof(thread->out.buf));
 		r.noop = !bwr->read_consumed && r.room >= sizeof(u32);
 		ret = read_locked(&r, nonblock);
 	}

@@ -39,6 +39,7 @@ void binder_transaction_put(struct binder_transaction *t)
 
 /**
  * binder_transaction_push() - a call goes on its caller's stack
+ * An older extended error is over with it.
  * @complete: queued deferred: it is delivered along with the reply (uapi 2.6)
  * Context: no locks held.
  */
@@ -50,6 +51,7 @@ void binder_transaction_push(struct binder_thread *thread, struct binder_transac
 	if (thread->stack)
 		t->from_parent = binder_transaction_get(thread->stack);
 	thread->stack = binder_transaction_get(t);
+	binder_thread_set_ee_locked(thread, t->debug_id, BR_OK, 0);
 	spin_unlock(&thread->proc->lock);
 }
 
@@ -88,29 +90,55 @@ bool binder_transaction_settle_locked(struct binder_transaction *t)
 	return true;
 }
 
+/* Nested calls come first: one it is in, or one that is queued to it. */
+static bool caller_busy_locked(const struct binder_transaction *t)
+	__must_hold(&t->from->proc->lock)
+{
+	struct binder_thread *from = t->from;
+	struct binder_work *work;
+
+	lockdep_assert_held(&from->proc->lock);
+	if (from->stack != t)
+		return true;
+	list_for_each_entry(work, &from->todo, entry)
+		if (work->type == BINDER_WORK_TRANSACTION &&
+		    container_of(work, struct binder_transaction, work)->from)
+			return true;
+	return false;
+}
+
+static void caller_tell_locked(struct binder_thread *from, const struct binder_extended_error *why)
+	__must_hold(&from->proc->lock)
+{
+	lockdep_assert_held(&from->proc->lock);
+	if (from->ee.command == BR_OK)
+		binder_thread_set_ee_locked(from, why->id, why->command, why->param);
+	binder_thread_set_reply_error_locked(from, why->command);
+}
+
 /**
  * binder_transaction_fail_caller() - a synchronous call will not be answered
  * @cmd: BR_DEAD_REPLY or BR_FAILED_REPLY
  * @debug_id, @error: for the caller's extended error
  *
  * If the caller is busy with a nested call (its server called back and died),
- * it hears of it when it has answered that: see binder_transaction_pop_call().
+ * it hears of it when it has answered that: see
+ * binder_transaction_pop_call_locked().
  *
  * Context: may sleep; no locks held.
  */
 void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int debug_id, int error)
 {
+	struct binder_extended_error why = { .id = debug_id, .command = cmd, .param = error };
 	struct binder_thread *from = t->from;
-	bool off;
+	bool off = false;
 
 	spin_lock(&from->proc->lock);
-	off = binder_transaction_settle_locked(t);
-	if (!t->settled)
-		t->verdict = cmd;
-	if (off) {
-		if (from->ee.command == BR_OK)
-			binder_thread_set_ee_locked(from, debug_id, cmd, error);
-		binder_thread_set_reply_error_locked(from, cmd);
+	if (!t->settled && caller_busy_locked(t)) {
+		t->verdict = why;
+	} else if (!t->settled) {
+		off = binder_transaction_settle_locked(t);
+		caller_tell_locked(from, &why);
 	}
 	spin_unlock(&from->proc->lock);
 	if (off)
@@ -118,36 +146,49 @@ void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int d
 }
 
 /**
- * binder_transaction_pop_call() - take the call a thread answers off its stack
- *
- * What comes to light below may be a call of its own that failed meanwhile:
- * its turn to fail is now.
- *
+ * binder_transaction_to_answer() - the call a thread's reply is for
  * Context: no locks held.
- * Return: the call, with the stack's reference; NULL when the top of the stack
- * is not a call to this thread.
+ * Return: the call on top of its stack, which stays there and so stays alive;
+ * NULL when that is one of its own, or nothing.
  */
-struct binder_transaction *binder_transaction_pop_call(struct binder_thread *thread)
+struct binder_transaction *binder_transaction_to_answer(struct binder_thread *thread)
 {
-	struct binder_transaction *call, *below, *failed = NULL;
+	struct binder_transaction *call;
 
 	spin_lock(&thread->proc->lock);
 	call = thread->stack;
-	if (!call || call->to_thread != thread) {
-		spin_unlock(&thread->proc->lock);
-		return NULL;
-	}
-	call->to_thread = NULL;
-	below = call->to_parent;
-	thread->stack = below;
-	if (below && below->from == thread && below->verdict != BR_OK &&
-	    binder_transaction_settle_locked(below)) {
-		failed = below;
-		binder_thread_set_reply_error_locked(thread, failed->verdict);
-	}
+	if (call && call->from == thread)
+		call = NULL;
 	spin_unlock(&thread->proc->lock);
-	binder_transaction_put(failed);
 	return call;
+}
+
+/**
+ * binder_transaction_pop_call_locked() - a thread has answered
+ * @call: top of its stack, whose reference is now the caller's
+ *
+ * What comes to light below may be a call of its own that failed meanwhile:
+ * its turn to fail is now. So the completion of the answer must be queued
+ * already: a client that waits for that in one place, and for its own call's
+ * reply further out, would take one for the other.
+ *
+ * Context: thread->proc->lock held.
+ * Return: a call whose reference is to be dropped, unlocked; or NULL.
+ */
+struct binder_transaction *binder_transaction_pop_call_locked(struct binder_thread *thread,
+							      struct binder_transaction *call)
+{
+	struct binder_transaction *below = call->to_parent;
+
+	lockdep_assert_held(&thread->proc->lock);
+	call->to_thread = NULL;
+	thread->stack = below;
+	if (!below || below->from != thread || below->verdict.command == BR_OK ||
+	    caller_busy_locked(below))
+		return NULL;
+	binder_transaction_settle_locked(below);
+	caller_tell_locked(thread, &below->verdict);
+	return below;
 }
 
 /**

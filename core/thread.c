@@ -375,6 +375,7 @@ void binder_thread_release(struct binder_thread *thread)
 {
 	struct binder_proc *proc = thread->proc;
 	struct binder_transaction *stack;
+	struct binder_work *work, *next;
 	LIST_HEAD(dropped);
 
 	spin_lock(&proc->lock);
@@ -392,6 +393,9 @@ void binder_thread_release(struct binder_thread *thread)
 	spin_unlock(&proc->lock);
 
 	binder_transaction_release_stack(thread, stack);
-	binder_work_drop(&dropped);
+	list_for_each_entry_safe(work, next, &dropped, entry) {
+		list_del_init(&work->entry);
+		binder_work_drop(work);
+	}
 	binder_thread_put(thread);
 }

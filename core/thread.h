@@ -54,10 +54,8 @@ struct binder_error {
 /**
  * struct binder_in - commands on their way in (command.c)
  * A window over the write buffer, so that a few commands cost one copy.
- * @addr: user address of buf[0]
  */
 struct binder_in {
-	u64 addr;
 	u32 len;
 	u32 pos;
 	u8 buf[BINDER_IN_SIZE] __attribute__((aligned(8)));
@@ -118,7 +116,6 @@ bool binder_thread_available_locked(const struct binder_thread *thread)
 bool binder_thread_has_work_locked(const struct binder_thread *thread)
 	__must_hold(&thread->proc->lock);
 void binder_thread_park_locked(struct binder_thread *thread) __must_hold(&thread->proc->lock);
-void binder_thread_resume_locked(struct binder_thread *thread) __must_hold(&thread->proc->lock);
 bool binder_thread_unpark(struct binder_thread *thread);
 bool binder_thread_poll(struct binder_thread *thread);
 

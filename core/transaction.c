@@ -52,7 +52,7 @@ static struct binder_transaction *transaction_alloc(struct send *s)
 		return NULL;
 	binder_work_init(&t->work, BINDER_WORK_TRANSACTION);
 	refcount_set(&t->refs, 1);
-	t->verdict = BR_OK;
+	t->verdict.command = BR_OK;
 	t->reply = s->reply;
 	if (!s->reply && !(tr->flags & TF_ONE_WAY))
 		t->from = binder_thread_get(s->thread);
@@ -189,6 +189,7 @@ static struct binder_node *call_lookup_node(struct send *s)
 	return node;
 }
 
+/* On success s->node has the strong count that the buffer will hold. */
 static int call_find_target(struct send *s)
 {
 	struct binder_node *node = call_lookup_node(s);
@@ -209,7 +210,8 @@ static int call_find_target(struct send *s)
 		s->node = node;
 		s->to = node->proc;
 	}
-	binder_node_put_tmp(node);
+	if (ret)
+		binder_node_dec_local(node, true);
 	return ret;
 }
 
@@ -224,7 +226,7 @@ static int call_check_nesting(struct send *s)
 		return 0;
 	spin_lock(&thread->proc->lock);
 	head = list_first_entry_or_null(&thread->todo, struct binder_work, entry);
-	if (thread->stack && thread->stack->to_thread != thread)
+	if (thread->stack && thread->stack->from == thread)
 		ret = SEND_FAIL(s, BR_FAILED_REPLY, -EPROTO, "the sender already waits for a reply");
 	else if (head && head->type == BINDER_WORK_TRANSACTION)
 		ret = SEND_FAIL(s, BR_FAILED_REPLY, -EPROTO, "the sender has an unread transaction");
@@ -302,6 +304,7 @@ static int call_queue_oneway(struct send *s)
 		return SEND_FAIL(s, BR_DEAD_REPLY, -ESRCH, "the target died");
 	spin_lock(&thread->proc->lock);
 	binder_thread_queue_locked(thread, s->complete);
+	binder_thread_set_ee_locked(thread, s->log.debug_id, BR_OK, 0);
 	spin_unlock(&thread->proc->lock);
 	return 0;
 }
@@ -383,16 +386,19 @@ static int reply_queue(struct send *s, struct binder_transaction *call)
  * The replier's completion, before the reply is on its way. Deferred if it
  * asked so: the ioctl then goes on to wait for the next call.
  */
-static void reply_complete(struct send *s)
+static void reply_complete(struct send *s, struct binder_transaction *call)
 {
 	struct binder_thread *thread = s->thread;
+	struct binder_transaction *failed;
 
 	spin_lock(&thread->proc->lock);
 	if (s->tr->flags & TF_DEFER_COMPLETE)
 		binder_thread_queue_deferred_locked(thread, s->complete);
 	else
 		binder_thread_queue_locked(thread, s->complete);
+	failed = binder_transaction_pop_call_locked(thread, call);
 	spin_unlock(&thread->proc->lock);
+	binder_transaction_put(failed);
 	s->complete = NULL;
 	s->completed = true;
 }
@@ -401,12 +407,15 @@ static void reply_complete(struct send *s)
 static void reply_failed(struct send *s, struct binder_transaction *call)
 {
 	struct binder_thread *thread = s->thread;
+	struct binder_transaction *failed;
 
 	send_unbuild(s);
 	if (!s->completed) {
 		spin_lock(&thread->proc->lock);
 		binder_thread_set_error_locked(thread, BR_TRANSACTION_COMPLETE);
+		failed = binder_transaction_pop_call_locked(thread, call);
 		spin_unlock(&thread->proc->lock);
+		binder_transaction_put(failed);
 	}
 	binder_transaction_fail_caller(call, s->failure.cmd, s->log.debug_id, s->failure.error);
 }
@@ -429,7 +438,7 @@ void binder_transaction_reply(struct binder_thread *thread,
 	int ret;
 
 	send_begin(&s);
-	call = binder_transaction_pop_call(thread);
+	call = binder_transaction_to_answer(thread);
 	if (!call) {
 		ret = SEND_FAIL(&s, BR_FAILED_REPLY, -EPROTO, "there is no call to reply to");
 		spin_lock(&thread->proc->lock);
@@ -443,7 +452,7 @@ void binder_transaction_reply(struct binder_thread *thread,
 	if (!ret)
 		ret = send_build(&s);
 	if (!ret) {
-		reply_complete(&s);
+		reply_complete(&s, call);
 		ret = reply_queue(&s, call);
 	}
 	if (ret)

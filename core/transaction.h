@@ -53,7 +53,7 @@ struct binder_transaction {
 
 	/* guarded by from->proc->lock: */
 	bool settled; /* off the caller's stack: answered, or the caller is gone */
-	u32 verdict; /* failed while the caller was busy with a nested call; else BR_OK */
+	struct binder_extended_error verdict; /* failed while its caller was busy; else BR_OK */
 };
 
 static inline bool binder_transaction_oneway(const struct binder_transaction *t)
@@ -74,7 +74,10 @@ void binder_transaction_push(struct binder_thread *thread, struct binder_transac
 			     struct binder_work *complete);
 void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_transaction *t,
 				   struct binder_work *complete);
-struct binder_transaction *binder_transaction_pop_call(struct binder_thread *thread);
+struct binder_transaction *binder_transaction_to_answer(struct binder_thread *thread);
+struct binder_transaction *binder_transaction_pop_call_locked(struct binder_thread *thread,
+							      struct binder_transaction *call)
+	__must_hold(&thread->proc->lock);
 bool binder_transaction_settle_locked(struct binder_transaction *t)
 	__must_hold(&t->from->proc->lock);
 void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int debug_id, int error);

@@ -32,36 +32,49 @@ void binder_work_complete_free(struct binder_work *work)
 }
 
 /**
- * binder_work_drop() - what was queued to the dead
- * @list: out of every lock's reach
+ * binder_work_owned() - does it belong to the queue it stands in, and to nobody else?
  *
- * Calls fail, replies and one-way calls vanish with their buffers. A death
- * request still owned by its reference goes with that.
+ * A death request may still be its reference's, node work is its node's, an
+ * error its thread's: once such an item is unlinked and the lock is dropped,
+ * its owner may free it at any time.
+ *
+ * Context: any; the type of a death request changes under its proc->lock.
+ */
+bool binder_work_owned(const struct binder_work *work)
+{
+	switch (work->type) {
+	case BINDER_WORK_TRANSACTION:
+	case BINDER_WORK_COMPLETE:
+	case BINDER_WORK_DEAD_BINDER_AND_CLEAR:
+	case BINDER_WORK_CLEAR_DEATH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * binder_work_drop() - something that was queued to the dead
+ * @work: binder_work_owned(), and in no list any more
+ *
+ * A call fails, a reply or one-way call vanishes with its buffer.
  *
  * Context: may sleep; no locks held.
  */
-void binder_work_drop(struct list_head *list)
+void binder_work_drop(struct binder_work *work)
 {
-	struct binder_work *work, *next;
-
-	list_for_each_entry_safe(work, next, list, entry) {
-		list_del_init(&work->entry);
-		switch (work->type) {
-		case BINDER_WORK_TRANSACTION:
-			binder_transaction_discard(container_of(work, struct binder_transaction,
-								work));
-			break;
-		case BINDER_WORK_COMPLETE:
-			binder_work_complete_free(work);
-			break;
-		case BINDER_WORK_DEAD_BINDER_AND_CLEAR:
-		case BINDER_WORK_CLEAR_DEATH:
-			binder_death_free(container_of(work, struct binder_death, work));
-			break;
-		case BINDER_WORK_DEAD_BINDER:
-		case BINDER_WORK_NODE:
-		case BINDER_WORK_ERROR:
-			break;
-		}
+	switch (work->type) {
+	case BINDER_WORK_TRANSACTION:
+		binder_transaction_discard(container_of(work, struct binder_transaction, work));
+		break;
+	case BINDER_WORK_COMPLETE:
+		binder_work_complete_free(work);
+		break;
+	case BINDER_WORK_DEAD_BINDER_AND_CLEAR:
+	case BINDER_WORK_CLEAR_DEATH:
+		binder_death_free(container_of(work, struct binder_death, work));
+		break;
+	default:
+		WARN_ON_ONCE(1); /* somebody else's: freeing it here would be once too often */
 	}
 }

@@ -46,6 +46,7 @@ static inline bool binder_work_queued(const struct binder_work *work)
 
 struct binder_work *binder_work_complete_new(void);
 void binder_work_complete_free(struct binder_work *work);
-void binder_work_drop(struct list_head *list);
+bool binder_work_owned(const struct binder_work *work);
+void binder_work_drop(struct binder_work *work);
 
 #endif
