@@ -42,9 +42,16 @@ int ab_thread_put(struct ab_thread *self, uint32_t cmd, const void *payload, siz
 		self->out_capacity = 2 * need;
 	}
 	memcpy(self->out + self->out_len, &cmd, sizeof(cmd));
-	memcpy(self->out + self->out_len + sizeof(cmd), payload, len);
+	if (len)
+		memcpy(self->out + self->out_len + sizeof(cmd), payload, len);
 	self->out_len = need;
 	return 0;
+}
+
+static void out_consumed(struct ab_thread *self, size_t len)
+{
+	self->out_len -= len;
+	memmove(self->out, self->out + len, self->out_len);
 }
 
 /*
@@ -62,8 +69,14 @@ int ab_thread_talk(struct ab_thread *self, bool wait)
 	int ret = ab_conn_ioctl(self->conn, BINDER_WRITE_READ, &bwr);
 
 	/* The driver stops writing at a failed transaction, for us to read of it. */
-	self->out_len -= bwr.write_consumed;
-	memmove(self->out, self->out + bwr.write_consumed, self->out_len);
+	out_consumed(self, bwr.write_consumed);
+	/* One it will never take must not stand in the way of what comes after. */
+	if (self->out_len && (ret == -EINVAL || ret == -EFAULT)) {
+		uint32_t cmd;
+
+		memcpy(&cmd, self->out, sizeof(cmd));
+		out_consumed(self, sizeof(cmd) + _IOC_SIZE(cmd));
+	}
 	self->in_pos = 0;
 	self->in_len = bwr.read_consumed;
 	return ret;
@@ -92,8 +105,12 @@ int ab_thread_next(struct ab_thread *self, uint32_t *cmd, const uint8_t **payloa
 
 static struct ab_reply *reply_begin(struct ab_thread *self)
 {
-	struct ab_reply *reply = self->idle_replies;
+	struct ab_reply *reply;
 
+	/* An earlier reply may still be unsent, after a write that ended early. */
+	if (self->out_len)
+		ab_flush(self->conn);
+	reply = self->idle_replies;
 	if (reply)
 		self->idle_replies = reply->deeper;
 	else
@@ -208,6 +225,8 @@ int ab_thread_handle(struct ab_thread *self, uint32_t cmd, const uint8_t *payloa
 		serve(self, &tr);
 		return 0;
 	case BR_TRANSACTION_COMPLETE:
+	case BR_ONEWAY_SPAM_SUSPECT:
+	case BR_TRANSACTION_PENDING_FROZEN:
 		if (self->completions)
 			self->completions--;
 		return 0;

@@ -12,7 +12,10 @@
  *   host/open        opening and closing a device
  *   host/call        ioctls, parked calls, interrupts
  *   host/poll        poll and epoll
- *   host/worker      the threads, and what they do about hanging clients
+ *   host/worker      the threads
+ *   host/control     what is done about workers that hang
+ *   host/reaper      and about threads of clients that end
+ *   host/handover    work that changes hands
  *   host/memory      client memory
  *   host/mapping     the memory that clients map
  *   host/identity    pids and uids across namespaces

@@ -166,10 +166,11 @@ void sim_alloc_check_freed(void)
 
 void binder_kapi_free(const void *ptr, const char *site)
 {
-	struct sim_object *object = (struct sim_object *)(uintptr_t)ptr - 1;
+	struct sim_object *object;
 
 	if (!ptr)
 		return;
+	object = (struct sim_object *)(uintptr_t)ptr - 1;
 	if (object->magic == MAGIC_FREED)
 		binder_kapi_fatal("%s: freed twice: %p, allocated at %s", site, ptr, object->site);
 	if (object->magic != MAGIC_LIVE)

@@ -118,7 +118,8 @@ int binder_fuse_reply_ioctl(int channel, u64 unique, int result, const void *dat
 		return -EIO;
 	msg.out = (struct fuse_out_header){ .len = total, .unique = unique };
 	msg.ioctl = (struct fuse_ioctl_out){ .result = result };
-	memcpy(msg.data, data, len);
+	if (len)
+		memcpy(msg.data, data, len);
 	return sent(write(channel_fd[channel], &msg, total), "an ioctl's answer");
 }
 

@@ -263,7 +263,7 @@ int binder_device_set_attr(u32 index, const u32 *mode, const u32 *uid, const u32
 	return dev ? 0 : -ENOENT;
 }
 
-/** binder_device_next() - the first device with an index of at least @from. Return: is there one? */
+/** binder_device_next() - the first device with index @from or above. Return: is there one? */
 bool binder_device_next(u32 from, struct binder_device_attr *attr)
 {
 	bool found = false;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/kapi.h"
@@ -152,10 +153,13 @@ static int path_resolve(const char *path)
 static int dead_mounts_detach(struct stat *st)
 {
 	char type[64], device[32];
+	struct statfs fs;
 	int i;
 
 	for (i = 0; i < DEAD_MOUNTS_MAX; i++) {
-		if (!stat(mount_path, st))
+		/* Not stat() first: the kernel answers it for a dead mount too, from
+		 * what it remembers. */
+		if (!statfs(mount_path, &fs) && !stat(mount_path, st))
 			return 0;
 		if (errno != ENOTCONN && errno != ECONNABORTED)
 			return -errno;

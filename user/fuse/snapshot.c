@@ -19,9 +19,17 @@
 #define SNAPSHOT_MAX (64 * 1024 * 1024)
 
 struct snapshot {
+	refcount_t refs; /* the open's, and one for each read under way */
 	size_t len;
 	char text[];
 };
+
+/* binder-control has none. */
+static void snapshot_put(struct snapshot *s)
+{
+	if (s && refcount_dec_and_test(&s->refs))
+		kvfree(s);
+}
 
 static int snapshot_fill(u64 nodeid, struct binder_text *text)
 {
@@ -70,6 +78,7 @@ static struct snapshot *snapshot_make(u64 nodeid)
 			kvfree(s);
 			return ERR_PTR(ret);
 		}
+		refcount_set(&s->refs, 1);
 		s->len = text.len;
 		if (!text.truncated || size >= SNAPSHOT_MAX)
 			return s;
@@ -96,24 +105,26 @@ void binder_snapshot_open(const struct binder_request *rq)
 	out.fh = (uintptr_t)s;
 	/* When nobody takes the answer there will be no release either. */
 	if (binder_fuse_reply(rq->channel, rq->in->unique, &out, sizeof(out)))
-		kvfree(s);
+		snapshot_put(s);
 }
 
 /** binder_snapshot_read() - FUSE_READ. Answers the request. */
 void binder_snapshot_read(const struct binder_request *rq)
 {
 	const struct fuse_read_in *arg = rq->arg;
-	const struct snapshot *s;
+	struct snapshot *s;
 	size_t n = 0;
 
 	if (rq->len < sizeof(*arg)) {
 		binder_fuse_error(rq->channel, rq->in->unique, -EINVAL);
 		return;
 	}
-	s = (const void *)(uintptr_t)arg->fh;
+	s = (struct snapshot *)(uintptr_t)arg->fh;
+	refcount_inc(&s->refs);
 	if (arg->offset < s->len)
 		n = min_t(size_t, arg->size, s->len - arg->offset);
 	binder_fuse_reply(rq->channel, rq->in->unique, s->text + (n ? arg->offset : 0), n);
+	snapshot_put(s);
 }
 
 /** binder_snapshot_release() - FUSE_RELEASE. Answers the request. */
@@ -121,6 +132,6 @@ void binder_snapshot_release(const struct binder_request *rq)
 {
 	const struct fuse_release_in *arg = rq->arg;
 
-	kvfree((void *)(uintptr_t)arg->fh);
+	snapshot_put((struct snapshot *)(uintptr_t)arg->fh);
 	binder_fuse_error(rq->channel, rq->in->unique, 0);
 }

@@ -42,6 +42,22 @@ struct binder_host_proc {
 	struct list_head poll_entry;
 };
 
+/* A payload up to this size is fetched along with the commands, if we can guess where it is. */
+#define BINDER_GUESS_MAX 256
+
+/**
+ * struct binder_guess - where the thread's next payload may be: where its last one was
+ * @len: bytes to fetch from @addr with the first commands of a call; 0: none
+ * @have: bytes of @data that are good, in this call
+ */
+struct binder_guess {
+	u64 addr;
+	u16 len;
+	u16 have;
+	bool due; /* the call's first read is yet to come */
+	u8 data[BINDER_GUESS_MAX];
+};
+
 /**
  * struct binder_host_thread - the call that a thread is in, if any
  *
@@ -56,11 +72,15 @@ struct binder_host_thread {
 	int channel; /* descriptor that the answer must go to (connection.h) */
 	int error; /* of the write half */
 	struct binder_write_read bwr;
+	struct binder_guess guess; /* memory.c */
 	/* in a worker's list or the hand-over queue (worker.c), under its lock: */
 	struct list_head owed_entry;
 	/* in the table of calls, under the bucket's lock (call.c): */
 	struct list_head call_entry;
 	bool interrupted;
+	/* see reaper.c: */
+	int exit_fd; /* a pidfd, or -1 */
+	struct list_head exit_entry;
 };
 
 /**

@@ -11,8 +11,10 @@
 #include "core/return.h"
 #include "core/thread.h"
 #include "user/fuse/connection.h"
+#include "user/host/handover.h"
 #include "user/host/identity.h"
 #include "user/host/open.h"
+#include "user/host/reaper.h"
 #include "user/host/worker.h"
 
 /*
@@ -59,12 +61,15 @@ void binder_host_thread_init(struct binder_thread *thread)
 {
 	INIT_LIST_HEAD(&thread->host.owed_entry);
 	INIT_LIST_HEAD(&thread->host.call_entry);
+	INIT_LIST_HEAD(&thread->host.exit_entry);
+	thread->host.exit_fd = -1;
 }
 
 void binder_host_thread_fini(struct binder_thread *thread)
 {
 	WARN_ON_ONCE(!list_empty(&thread->host.owed_entry));
 	WARN_ON_ONCE(!list_empty(&thread->host.call_entry));
+	binder_reaper_forget(thread);
 }
 
 /* A forked child has the descriptor, but not the memory that replies point into. */
@@ -75,6 +80,7 @@ static int thread_check(struct binder_thread *thread)
 	binder_open_confirm(thread->proc);
 	if (tgid == thread->proc->pid) {
 		thread->host.known = true;
+		binder_reaper_watch(thread);
 		return 0;
 	}
 	pr_warn_ratelimited("thread %d of process %d uses a device that process %d opened: refused; each process must open its own\n",
@@ -235,7 +241,7 @@ void binder_call_interrupt(const struct binder_request *rq)
 
 	if (rq->len < sizeof(*arg) || call_interrupt(arg->unique, true) != INTERRUPT_UNKNOWN)
 		return;
-	if (binder_worker_cancel(arg->unique))
+	if (binder_handover_cancel(arg->unique))
 		return;
 	sched_yield();
 	/* The answer counts on the channel that the call was read from. */
@@ -284,8 +290,10 @@ static void call_write_read(struct binder_thread *thread, const struct binder_re
 	host->channel = rq->channel;
 	call_register(thread);
 	host->error = 0;
+	host->guess.due = true;
 	if (bwr->write_size)
 		host->error = binder_write(thread, &host->bwr);
+	host->guess.have = 0;
 	if (host->error)
 		host->bwr.read_consumed = 0;
 	binder_worker_owe(thread);
@@ -314,14 +322,10 @@ static int call_check(const struct binder_request *rq, const struct fuse_ioctl_i
 	u32 size = _IOC_SIZE(arg->cmd);
 	u32 in_size = _IOC_DIR(arg->cmd) & _IOC_WRITE ? size : 0;
 
+	/* 32-bit programs are welcome: protocol 8 looks the same to them. */
 	if (_IOC_TYPE(arg->cmd) != 'b' || size > ARG_MAX_SIZE ||
 	    rq->len < sizeof(*arg) + in_size)
 		return -EINVAL;
-	if (arg->flags & (FUSE_IOCTL_COMPAT | FUSE_IOCTL_32BIT)) {
-		pr_warn_ratelimited("process %d is a 32-bit program: refused; 32-bit clients are not supported\n",
-				    proc->pid);
-		return -EINVAL;
-	}
 	if (binder_worker_refuses((binder_uid_t){ rq->in->uid }, proc->pid)) {
 		pr_warn_ratelimited("process %d (uid %u): call refused: too many calls of it hang in memory that cannot be read; see what its files are mapped from\n",
 				    proc->pid, rq->in->uid);

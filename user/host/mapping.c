@@ -214,7 +214,8 @@ void binder_host_map_find(struct binder_proc *proc)
 	binder_worker_on_behalf(uid, pid);
 	if (!found.end)
 		return;
-	if (found.writable && !__atomic_exchange_n(&proc->host.warned_writable, 1, __ATOMIC_RELAXED))
+	if (found.writable &&
+	    !__atomic_exchange_n(&proc->host.warned_writable, 1, __ATOMIC_RELAXED))
 		pr_info("process %d has mapped its device writable: a kernel driver would refuse that, this one cannot see it in time\n",
 			proc->pid);
 	binder_alloc_map(proc->alloc, found.start, found.end - found.start);

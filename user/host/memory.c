@@ -3,6 +3,11 @@
  * Memory of the calling task. It sits in its ioctl meanwhile, so its thread id
  * is its own; but the memory may be a mapping of a file whose server never
  * answers, and then a copy hangs and this worker with it (see worker.c).
+ *
+ * Reaching into another process costs far more than the bytes. Most calls of
+ * a thread have their payload where its last one was, so the first read of a
+ * call, which is of its commands, fetches what is there as well: a right guess
+ * saves a system call, a wrong one costs little.
  */
 #include <errno.h>
 #include <limits.h>
@@ -31,17 +36,56 @@ static void copy_refused(struct binder_thread *thread, int err)
 
 size_t binder_host_read_user(struct binder_thread *thread, void *dst, u64 uaddr, size_t len)
 {
-	struct iovec local = { .iov_base = dst, .iov_len = len };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)uaddr, .iov_len = len };
+	struct binder_guess *guess = &thread->host.guess;
+	size_t extra = guess->due ? guess->len : 0;
+	struct iovec local[2] = { { dst, len }, { guess->data, extra } };
+	struct iovec remote[2] = { { (void *)(uintptr_t)uaddr, len },
+				   { (void *)(uintptr_t)guess->addr, extra } };
+	unsigned int nr = extra ? 2 : 1;
 	ssize_t n;
 
 	if (!len)
 		return 0;
-	n = process_vm_readv(thread->tid, &local, 1, &remote, 1, 0);
-	if (n >= 0)
+	guess->due = false;
+	n = process_vm_readv(thread->tid, local, nr, remote, nr, 0);
+	if (n < 0) {
+		copy_refused(thread, errno);
+		return 0;
+	}
+	if ((size_t)n <= len)
 		return n;
-	copy_refused(thread, errno);
-	return 0;
+	guess->have = (u16)(n - len);
+	return len;
+}
+
+static void *segment_at(struct binder_alloc *alloc, const struct binder_segment *seg)
+{
+	return seg->mem ? seg->mem : binder_map_at(alloc, seg->offset, seg->len);
+}
+
+/* The payload, if it was fetched already. It is used once: the next may differ. */
+static bool guess_use(struct binder_thread *thread, u64 uaddr, struct binder_alloc *alloc,
+		      const struct binder_segment *segs, unsigned int nr)
+{
+	struct binder_guess *guess = &thread->host.guess;
+	size_t len = 0, have = guess->have;
+	unsigned int i;
+
+	for (i = 0; i < nr && len <= BINDER_GUESS_MAX; i++)
+		len += segs[i].len;
+	guess->have = 0;
+	if (i < nr || len > BINDER_GUESS_MAX) {
+		guess->len = 0;
+		return false;
+	}
+	have = guess->addr == uaddr ? have : 0;
+	guess->addr = uaddr;
+	guess->len = (u16)len;
+	if (have < len)
+		return false;
+	for (i = 0, len = 0; i < nr; len += segs[i++].len)
+		memcpy(segment_at(alloc, &segs[i]), guess->data + len, segs[i].len);
+	return true;
 }
 
 int binder_host_write_user(struct binder_thread *thread, u64 uaddr, const void *src, size_t len)
@@ -83,8 +127,7 @@ static size_t vector_fill(struct iovec *local, struct binder_alloc *alloc,
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		local[i].iov_base = segs[i].mem ? segs[i].mem :
-						  binder_map_at(alloc, segs[i].offset, segs[i].len);
+		local[i].iov_base = segment_at(alloc, &segs[i]);
 		local[i].iov_len = segs[i].len;
 		len += segs[i].len;
 	}
@@ -116,6 +159,8 @@ int binder_host_copy_payload(struct binder_thread *thread, u64 uaddr, struct bin
 {
 	struct iovec local[IOV_FEW];
 
+	if (guess_use(thread, uaddr, alloc, segs, nr))
+		return 0;
 	if (nr > ARRAY_SIZE(local))
 		return copy_many(thread, uaddr, alloc, segs, nr);
 	return copy_vector(thread, local, nr, uaddr, vector_fill(local, alloc, segs, nr));

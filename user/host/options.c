@@ -11,9 +11,6 @@
 #include "user/host/say.h"
 #include "user/host/worker.h"
 
-/* Two to copy while a third is read from; the fourth would only wait. */
-#define WORKERS_DEFAULT 3
-
 static const char help[] =
 "Usage: anybinderd [OPTIONS] MOUNTPOINT\n"
 "\n"
@@ -25,8 +22,9 @@ static const char help[] =
 "  --max-devices=N     most devices at once, also of those added later by\n"
 "                      BINDER_CTL_ADD (default and limit: 1048576)\n"
 "  --mode=OCTAL        permissions of devices (default: 0666)\n"
-"  --workers=N         threads that serve requests (default: 3, limit: 64);\n"
-"                      more are started while some hang in client memory\n"
+"  --workers=N         threads that serve requests (default: one for each CPU\n"
+"                      it may use, up to 8; limit: 64); more are started while\n"
+"                      some hang in client memory\n"
 "  --ready-fd=N        write \"READY\\n\" to descriptor N once clients are served\n"
 "  --verbose           report also what clients do wrong\n"
 "  --version           print the version\n"
@@ -134,7 +132,6 @@ int binder_options_parse(struct binder_options *o, int argc, char **argv)
 		.devices = "binder,hwbinder,vndbinder",
 		.max_devices = BINDER_DEVICES_MAX,
 		.mode = 0666,
-		.workers = WORKERS_DEFAULT,
 		.ready_fd = -1,
 	};
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

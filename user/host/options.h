@@ -10,7 +10,7 @@ struct binder_options {
 	const char *devices;
 	u32 max_devices;
 	u32 mode;
-	u32 workers;
+	u32 workers; /* 0: one for each CPU */
 	int ready_fd; /* -1: none */
 	bool verbose;
 };

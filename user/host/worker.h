@@ -33,6 +33,5 @@ void binder_worker_owe_notice(struct binder_proc *proc);
 void binder_worker_on_behalf(binder_uid_t uid, pid_t pid);
 void binder_worker_behalf(binder_uid_t *uid, pid_t *pid);
 bool binder_worker_refuses(binder_uid_t uid, pid_t pid);
-bool binder_worker_cancel(u64 unique);
 
 #endif
