@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+/* `anybinder bench throughput`, after binderThroughputTest. */
+#include "tools/command.h"
+
+#include "bench/peer.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+"Usage: anybinder bench throughput [OPTIONS]\n"
+"\n"
+"Worker processes call each other's objects with a payload that comes back, as\n"
+"binderThroughputTest does. Each opens the device itself. With -p and two workers\n"
+"this is the time of one round trip.\n"
+"\n"
+"  -w, --workers=N     worker processes (default 2, limit 64)\n"
+"  -i, --iterations=N  calls of each client (default 10000)\n"
+"  -s, --size=BYTES    payload (default 16, limit 262144)\n"
+"  -p, --pairs         fixed pairs: one calls, one serves. Without it every worker\n"
+"                      serves and calls any other; peers always work in pairs\n"
+"      --device=PATH   binder device (default " DEVICE_DEFAULT ")\n"
+"      --peer=NAME     ours (default), seqpacket, futex, sd-bus, or all\n"
+"      --defer=on|off  let a reply wait for the next call (default on)\n"
+"      --pin           all processes, the daemon too, on one CPU\n"
+"      --no-pin        on any CPU (default)\n"
+"      --runs=N        medians of N runs, peers in turns (default 3, limit 101)\n"
+"      --json          one JSON object a line instead of a table\n"
+"      --help          print this text\n";
+
+enum { OPT_DEVICE = 256, OPT_PEER, OPT_DEFER, OPT_PIN, OPT_NO_PIN, OPT_RUNS, OPT_JSON, OPT_HELP };
+
+static const struct option options[] = {
+	{ "workers", required_argument, NULL, 'w' },
+	{ "iterations", required_argument, NULL, 'i' },
+	{ "size", required_argument, NULL, 's' },
+	{ "pairs", no_argument, NULL, 'p' },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "peer", required_argument, NULL, OPT_PEER },
+	{ "defer", required_argument, NULL, OPT_DEFER },
+	{ "pin", no_argument, NULL, OPT_PIN },
+	{ "no-pin", no_argument, NULL, OPT_NO_PIN },
+	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ 0 },
+};
+
+/**
+ * struct request - the arguments, understood
+ * @peer: NULL for all
+ */
+struct request {
+	struct load load;
+	const struct peer *peer;
+	int runs;
+	bool json;
+	bool help;
+};
+
+static int number_error(const char *what, const char *text)
+{
+	return usage_error("bench throughput ", "%s: \"%s\" is no number, or out of range", what,
+			   text);
+}
+
+static int set_number(struct request *r, int opt, const char *text)
+{
+	unsigned long long n;
+
+	switch (opt) {
+	case 'w':
+		if (!parse_number(text, 2, WORKERS_MAX, &n))
+			return number_error("workers", text);
+		r->load.workers = n;
+		break;
+	case 'i':
+		if (!parse_number(text, 1, 1000000000, &n))
+			return number_error("iterations", text);
+		r->load.iterations = n;
+		break;
+	case 's':
+		if (!parse_number(text, 0, PAYLOAD_MAX, &n))
+			return number_error("size", text);
+		r->load.payload = n;
+		break;
+	default:
+		if (!parse_number(text, 1, OUTCOME_RUNS_MAX, &n))
+			return number_error("runs", text);
+		r->runs = n;
+	}
+	return EXIT_OK;
+}
+
+static int set_peer(struct request *r, const char *name)
+{
+	r->peer = peer_find(name);
+	if (r->peer || !strcmp(name, "all"))
+		return EXIT_OK;
+	return usage_error("bench throughput ", "there is no peer \"%s\"", name);
+}
+
+static int set_option(struct request *r, int opt, const char *text)
+{
+	switch (opt) {
+	case 'p':
+		r->load.pairs = true;
+		return EXIT_OK;
+	case OPT_DEVICE:
+		r->load.device = text;
+		return EXIT_OK;
+	case OPT_PEER:
+		return set_peer(r, text);
+	case OPT_DEFER:
+		r->load.defer = !strcmp(text, "on");
+		if (r->load.defer || !strcmp(text, "off"))
+			return EXIT_OK;
+		return usage_error("bench throughput ", "--defer is on or off, not \"%s\"", text);
+	case OPT_PIN:
+	case OPT_NO_PIN:
+		r->load.pin = opt == OPT_PIN;
+		return EXIT_OK;
+	case OPT_JSON:
+		r->json = true;
+		return EXIT_OK;
+	case OPT_HELP:
+		r->help = true;
+		return EXIT_OK;
+	default:
+		return set_number(r, opt, text);
+	}
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+	int opt, code = EXIT_OK;
+
+	optind = 1;
+	while (!code && (opt = getopt_long(argc, argv, "w:i:s:p", options, NULL)) != -1)
+		code = opt == '?' ? EXIT_USAGE : set_option(r, opt, optarg);
+	if (!code && optind < argc)
+		code = usage_error("bench throughput ", "what is \"%s\"?", argv[optind]);
+	if (!code && r->load.workers % 2 && (r->load.pairs || r->peer != &peer_ours))
+		code = usage_error("bench throughput ", "pairs need an even number of workers");
+	return code;
+}
+
+static void print_head(const struct load *load)
+{
+	printf("%d workers%s, %zu bytes there and back, %s\n", load->workers,
+	       load->pairs ? " in pairs" : "", load->payload,
+	       load->pin ? "all on one CPU" : "on any CPU");
+	printf("%-20s %10s %8s %8s %8s %8s %8s %8s  %s\n", "", "calls/s", "avg us", "p50", "p90",
+	       "p95", "p99", "worst", "ioctls per call served, made");
+}
+
+static void print_row(const struct peer *peer, const struct load *load, const struct outcome *out)
+{
+	char title[32];
+
+	snprintf(title, sizeof(title), "%s%s", peer->title,
+		 peer->ours && !load->defer ? ", no defer" : "");
+	printf("%-20s %10.0f", title, out->figure[ITER_PER_S]);
+	for (int f = AVG_US; f <= MAX_US; f++)
+		printf(" %8.1f", out->figure[f]);
+	if (out->figure[SERVER_IOCTLS] >= 0)
+		printf("  %.2f, %.2f", out->figure[SERVER_IOCTLS], out->figure[CLIENT_IOCTLS]);
+	putchar('\n');
+}
+
+static int measure(const struct request *r)
+{
+	static struct outcome runs[8][OUTCOME_RUNS_MAX];
+	struct outcome median;
+
+	for (int run = 0; run < r->runs; run++) {
+		for (int i = 0; peer_at(i); i++) {
+			if (r->peer && r->peer != peer_at(i))
+				continue;
+			if (peer_measure(peer_at(i), &r->load, &runs[i][run]))
+				return EXIT_FAILED;
+		}
+	}
+	if (!r->json)
+		print_head(&r->load);
+	for (int i = 0; peer_at(i); i++) {
+		if (r->peer && r->peer != peer_at(i))
+			continue;
+		outcome_median(&median, runs[i], r->runs);
+		if (r->json)
+			outcome_json(stdout, "throughput", peer_at(i), &r->load, &median, r->runs,
+				     NULL);
+		else
+			print_row(peer_at(i), &r->load, &median);
+	}
+	return EXIT_OK;
+}
+
+/** bench_throughput() - measure one load, with one peer or all. */
+int bench_throughput(int argc, char **argv)
+{
+	struct request r = {
+		.load = { .device = DEVICE_DEFAULT, .workers = 2, .iterations = 10000,
+			  .payload = 16, .defer = true },
+		.peer = &peer_ours,
+		.runs = 3,
+	};
+	int code = parse(&r, argc, argv);
+
+	if (code)
+		return code;
+	if (r.help) {
+		fputs(help, stdout);
+		return EXIT_OK;
+	}
+	if ((!r.peer || r.peer->ours) && !device_usable(r.load.device))
+		return EXIT_FAILED;
+	return measure(&r);
+}
