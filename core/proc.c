@@ -166,6 +166,7 @@ void binder_proc_flush(struct binder_proc *proc)
 	spin_unlock(&proc->lock);
 }
 
+/* With a reference: binder_thread_reap() may be at work on it. */
 static struct binder_thread *first_thread(struct binder_proc *proc)
 {
 	struct binder_thread *thread = NULL;
@@ -174,7 +175,7 @@ static struct binder_thread *first_thread(struct binder_proc *proc)
 	spin_lock(&proc->lock);
 	n = rb_first(&proc->threads);
 	if (n)
-		thread = rb_entry(n, struct binder_thread, rb_node);
+		thread = binder_thread_get(rb_entry(n, struct binder_thread, rb_node));
 	spin_unlock(&proc->lock);
 	return thread;
 }
@@ -225,8 +226,10 @@ void binder_proc_release(struct binder_proc *proc)
 	proc->dead = true;
 	spin_unlock(&proc->lock);
 
-	while ((thread = first_thread(proc)))
+	while ((thread = first_thread(proc))) {
 		binder_thread_release(thread);
+		binder_thread_put(thread);
+	}
 	binder_node_release_all(proc);
 	while ((work = owned_work_next(proc)))
 		binder_work_drop(work);

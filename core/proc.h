@@ -39,7 +39,7 @@ struct binder_proc {
 	u32 max_threads __guarded_by(&lock);
 	u32 requested_threads __guarded_by(&lock);
 	u32 requested_threads_started __guarded_by(&lock);
-	u32 users __guarded_by(&lock); /* senders at work on the mapping, + 1 until released */
+	u32 users __guarded_by(&lock); /* senders and reapers at work, + 1 until released */
 	bool polled __guarded_by(&lock);
 	bool dead __guarded_by(&lock);
 

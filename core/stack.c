@@ -27,7 +27,7 @@ void binder_transaction_put(struct binder_transaction *t)
 	while (t && refcount_dec_and_test(&t->refs)) {
 		struct binder_transaction *parent = t->from_parent;
 
-		WARN_ON_ONCE(t->buffer);
+		WARN_ON_ONCE(t->buffer || t->answer);
 		if (t->from)
 			binder_thread_put(t->from);
 		binder_proc_put(t->to_proc);
@@ -70,26 +70,6 @@ void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_t
 	binder_transaction_put(t);
 }
 
-/**
- * binder_transaction_settle_locked() - take a call off its caller's stack
- * @t: a synchronous call
- *
- * Context: t->from->proc->lock held.
- * Return: false when it is off already, or the caller is busy with a nested
- * call. After true the caller drops the stack's reference, unlocked.
- */
-bool binder_transaction_settle_locked(struct binder_transaction *t)
-{
-	struct binder_thread *from = t->from;
-
-	lockdep_assert_held(&from->proc->lock);
-	if (t->settled || from->stack != t)
-		return false;
-	from->stack = t->from_parent;
-	t->settled = true;
-	return true;
-}
-
 /* Nested calls come first: one it is in, or one that is queued to it. */
 static bool caller_busy_locked(const struct binder_transaction *t)
 	__must_hold(&t->from->proc->lock)
@@ -105,6 +85,15 @@ static bool caller_busy_locked(const struct binder_transaction *t)
 		    container_of(work, struct binder_transaction, work)->from)
 			return true;
 	return false;
+}
+
+/* Off the caller's stack, of which it is the top. The stack's reference is to be dropped. */
+static void settle_locked(struct binder_transaction *t)
+	__must_hold(&t->from->proc->lock)
+{
+	lockdep_assert_held(&t->from->proc->lock);
+	t->from->stack = t->from_parent;
+	t->settled = true;
 }
 
 static void caller_tell_locked(struct binder_thread *from, const struct binder_extended_error *why)
@@ -137,12 +126,45 @@ void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int d
 	if (!t->settled && caller_busy_locked(t)) {
 		t->verdict = why;
 	} else if (!t->settled) {
-		off = binder_transaction_settle_locked(t);
+		settle_locked(t);
 		caller_tell_locked(from, &why);
+		off = true;
 	}
 	spin_unlock(&from->proc->lock);
 	if (off)
 		binder_transaction_put(t);
+}
+
+/**
+ * binder_transaction_answer() - a reply goes to the caller that waits for it
+ * @call: what it answers
+ * @reply: complete; its reference becomes that of the caller's queue
+ *
+ * The caller may be busy with a nested call, though its server is not: the
+ * one in between, who made that call, died, and the server knows. Then the
+ * reply waits: see binder_transaction_pop_call_locked().
+ *
+ * Context: may sleep; no locks held.
+ * Return: false when the caller is gone, and @reply not taken.
+ */
+bool binder_transaction_answer(struct binder_transaction *call, struct binder_transaction *reply)
+{
+	struct binder_thread *from = call->from;
+	bool waits, off = false;
+
+	spin_lock(&from->proc->lock);
+	waits = !call->settled;
+	if (waits && caller_busy_locked(call)) {
+		call->answer = reply;
+	} else if (waits) {
+		settle_locked(call);
+		binder_thread_queue_locked(from, &reply->work);
+		off = true;
+	}
+	spin_unlock(&from->proc->lock);
+	if (off)
+		binder_transaction_put(call);
+	return waits;
 }
 
 /**
@@ -167,10 +189,10 @@ struct binder_transaction *binder_transaction_to_answer(struct binder_thread *th
  * binder_transaction_pop_call_locked() - a thread has answered
  * @call: top of its stack, whose reference is now the caller's
  *
- * What comes to light below may be a call of its own that failed meanwhile:
- * its turn to fail is now. So the completion of the answer must be queued
- * already: a client that waits for that in one place, and for its own call's
- * reply further out, would take one for the other.
+ * What comes to light below may be a call of its own that came to its end
+ * meanwhile: its turn to be told is now. So the completion of the answer must
+ * be queued already: a client that waits for that in one place, and for its
+ * own call's reply further out, would take one for the other.
  *
  * Context: thread->proc->lock held.
  * Return: a call whose reference is to be dropped, unlocked; or NULL.
@@ -183,11 +205,16 @@ struct binder_transaction *binder_transaction_pop_call_locked(struct binder_thre
 	lockdep_assert_held(&thread->proc->lock);
 	call->to_thread = NULL;
 	thread->stack = below;
-	if (!below || below->from != thread || below->verdict.command == BR_OK ||
-	    caller_busy_locked(below))
+	if (!below || below->from != thread || caller_busy_locked(below))
 		return NULL;
-	binder_transaction_settle_locked(below);
-	caller_tell_locked(thread, &below->verdict);
+	if (below->answer)
+		binder_thread_queue_locked(thread, &below->answer->work);
+	else if (below->verdict.command != BR_OK)
+		caller_tell_locked(thread, &below->verdict);
+	else
+		return NULL;
+	below->answer = NULL;
+	settle_locked(below);
 	return below;
 }
 
@@ -206,6 +233,9 @@ void binder_transaction_release_stack(struct binder_thread *thread,
 
 		if (t->from == thread) {
 			stack = t->from_parent;
+			if (t->answer)
+				binder_transaction_discard(t->answer);
+			t->answer = NULL;
 		} else {
 			stack = t->to_parent;
 			binder_transaction_fail_caller(t, BR_DEAD_REPLY, t->debug_id, -ESRCH);

@@ -399,3 +399,28 @@ void binder_thread_release(struct binder_thread *thread)
 	}
 	binder_thread_put(thread);
 }
+
+/**
+ * binder_thread_reap() - a thread's task ended without BINDER_THREAD_EXIT
+ * @thread: the caller has a reference; its task is in no call any more
+ *
+ * For hosts that can tell. Unlike the task itself this may race with the
+ * release of the process, which then sees to its threads on its own.
+ *
+ * Context: may sleep; no locks held.
+ */
+void binder_thread_reap(struct binder_thread *thread)
+{
+	struct binder_proc *proc = thread->proc;
+	bool alive;
+
+	spin_lock(&proc->lock);
+	alive = !proc->dead;
+	if (alive)
+		proc->users++;
+	spin_unlock(&proc->lock);
+	if (!alive)
+		return;
+	binder_thread_release(thread);
+	binder_proc_leave(proc);
+}

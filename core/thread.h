@@ -105,6 +105,7 @@ struct binder_thread *binder_thread_lookup(struct binder_proc *proc, pid_t tid);
 struct binder_thread *binder_thread_get(struct binder_thread *thread);
 void binder_thread_put(struct binder_thread *thread);
 void binder_thread_release(struct binder_thread *thread);
+void binder_thread_reap(struct binder_thread *thread);
 
 void binder_thread_queue_locked(struct binder_thread *thread, struct binder_work *work)
 	__must_hold(&thread->proc->lock);

@@ -366,22 +366,6 @@ static int reply_find_target(struct send *s, struct binder_transaction *call)
 	return 0;
 }
 
-static int reply_queue(struct send *s, struct binder_transaction *call)
-{
-	struct binder_proc *proc = call->from->proc;
-	bool waits;
-
-	spin_lock(&proc->lock);
-	waits = binder_transaction_settle_locked(call);
-	if (waits)
-		binder_thread_queue_locked(call->from, &s->t->work);
-	spin_unlock(&proc->lock);
-	if (!waits)
-		return SEND_FAIL(s, BR_DEAD_REPLY, -ESRCH, "the caller died");
-	binder_transaction_put(call); /* its caller's stack's */
-	return 0;
-}
-
 /*
  * The replier's completion, before the reply is on its way. Deferred if it
  * asked so: the ioctl then goes on to wait for the next call.
@@ -453,7 +437,8 @@ void binder_transaction_reply(struct binder_thread *thread,
 		ret = send_build(&s);
 	if (!ret) {
 		reply_complete(&s, call);
-		ret = reply_queue(&s, call);
+		if (!binder_transaction_answer(call, s.t))
+			ret = SEND_FAIL(&s, BR_DEAD_REPLY, -ESRCH, "the caller died");
 	}
 	if (ret)
 		reply_failed(&s, call);

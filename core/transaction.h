@@ -53,7 +53,9 @@ struct binder_transaction {
 
 	/* guarded by from->proc->lock: */
 	bool settled; /* off the caller's stack: answered, or the caller is gone */
-	struct binder_extended_error verdict; /* failed while its caller was busy; else BR_OK */
+	/* It came to its end while its caller was busy with a nested call: */
+	struct binder_extended_error verdict; /* how it failed; BR_OK if it did not */
+	struct binder_transaction *answer; /* the reply, in no queue yet; with its reference */
 };
 
 static inline bool binder_transaction_oneway(const struct binder_transaction *t)
@@ -78,8 +80,7 @@ struct binder_transaction *binder_transaction_to_answer(struct binder_thread *th
 struct binder_transaction *binder_transaction_pop_call_locked(struct binder_thread *thread,
 							      struct binder_transaction *call)
 	__must_hold(&thread->proc->lock);
-bool binder_transaction_settle_locked(struct binder_transaction *t)
-	__must_hold(&t->from->proc->lock);
+bool binder_transaction_answer(struct binder_transaction *call, struct binder_transaction *reply);
 void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int debug_id, int error);
 void binder_transaction_release_stack(struct binder_thread *thread,
 				      struct binder_transaction *stack);

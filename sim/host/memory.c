@@ -7,6 +7,9 @@
 #include "core/proc.h"
 #include "core/thread.h"
 
+/* Not valid in the process; keeps the alignment of malloc(). */
+#define USER_GAP 16
+
 struct sim_range {
 	struct list_head entry;
 	u64 addr;
@@ -81,15 +84,16 @@ void sim_user_del(struct sim_proc *proc, const void *ptr)
 
 void *sim_user_alloc(struct sim_proc *proc, size_t len)
 {
-	void *mem = calloc(1, len ? len : 1);
+	/* Something in front, or what an allocator packs densely would have no end. */
+	u8 *mem = calloc(1, USER_GAP + (len ? len : 1));
 	struct sim_range *range;
 
 	if (!mem)
 		abort();
-	range = range_new(proc, mem, len);
+	range = range_new(proc, mem + USER_GAP, len);
 	range->writable = true;
 	range->owned = mem;
-	return mem;
+	return mem + USER_GAP;
 }
 
 void *sim_user_dup(struct sim_proc *proc, const void *src, size_t len)
@@ -141,7 +145,8 @@ size_t binder_host_read_user(struct binder_thread *thread, void *dst, u64 uaddr,
 	if (copy_must_fail())
 		return 0;
 	len = valid_run(thread->proc->host.sim, uaddr, len, false);
-	memcpy(dst, user_ptr(uaddr), len);
+	if (len) /* or the address may be NULL, which memcpy() may not be given */
+		memcpy(dst, user_ptr(uaddr), len);
 	return len;
 }
 
@@ -154,7 +159,8 @@ int binder_host_write_user(struct binder_thread *thread, u64 uaddr, const void *
 	if (copy_must_fail())
 		return -EFAULT;
 	run = valid_run(thread->proc->host.sim, uaddr, len, true);
-	memcpy((void *)(uintptr_t)uaddr, src, run);
+	if (run)
+		memcpy((void *)(uintptr_t)uaddr, src, run);
 	return run == len ? 0 : -EFAULT;
 }
 
@@ -169,9 +175,9 @@ int binder_host_copy_payload(struct binder_thread *thread, u64 uaddr, struct bin
 		size_t run = valid_run(thread->proc->host.sim, uaddr, segs[i].len, false);
 
 		/* As much as there is, like a real copy that meets a bad page. */
-		if (segs[i].mem)
+		if (run && segs[i].mem)
 			memcpy(segs[i].mem, user_ptr(uaddr), run);
-		else
+		else if (run)
 			sim_map_write(alloc, segs[i].offset, user_ptr(uaddr), run);
 		if (run < segs[i].len)
 			return -EFAULT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Running something else in the middle of a host call. */
+/* Running something else in the middle of a host call or an allocation. */
 #include "sim.h"
 #include "core/pages.h"
 
@@ -29,10 +29,16 @@ void sim_reclaim(unsigned long nr)
 	reclaim_nr = nr;
 }
 
+static void alloc_point(void)
+{
+	sim_point(SIM_ALLOC);
+}
+
 void sim_point_reset(void)
 {
 	at_fn = NULL;
 	reclaim_nr = 0;
+	sim_alloc_hook = alloc_point;
 }
 
 static void reclaim(void)

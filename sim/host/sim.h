@@ -161,9 +161,10 @@ size_t sim_pages_live(struct binder_alloc *alloc);
 
 /* ---- things in between (point.c) --------------------------------------- */
 
-/* Where another thread could run while the core is inside a host call. */
+/* Where another thread could run while the core is inside a host call, or gets memory. */
 enum sim_point {
-	SIM_READ_USER,		/* no locks held at the first three */
+	SIM_ALLOC,		/* no locks held at the first four, but mmap()'s own */
+	SIM_READ_USER,
 	SIM_WRITE_USER,
 	SIM_COPY_PAYLOAD,
 	SIM_WRITE_BUFFER,	/* maybe install_mutex here and below */
@@ -176,7 +177,7 @@ enum sim_point {
 };
 
 /**
- * sim_at() - run @fn in the middle of a host call, once
+ * sim_at() - run @fn in the middle of a host call or allocation, once
  * @nth: at the nth passage of @point from now (1 is the next)
  *
  * @fn may enter the core for other threads. What the interrupted caller holds

@@ -28,6 +28,9 @@ bool sim_fault_fired(void);
 /** sim_fault_site() - where the last one failed, "file:line"; NULL if none has */
 const char *sim_fault_site(void);
 
+/** sim_alloc_hook - called in front of every allocation that may sleep; NULL: nothing is */
+extern void (*sim_alloc_hook)(void);
+
 /** sim_alloc_count() - allocations tried since start, pages included */
 unsigned long sim_alloc_count(void);
 /** sim_alloc_live() - allocations not yet freed, pages included */

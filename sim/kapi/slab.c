@@ -42,6 +42,8 @@ static unsigned long nr_live;
 static unsigned long nr_pages;
 static unsigned long nr_tried;
 
+void (*sim_alloc_hook)(void);
+
 static unsigned long countdown;		/* 0: disarmed */
 static bool fail_on;			/* keep failing after the first */
 static bool fired;
@@ -117,8 +119,11 @@ static void *sim_alloc(size_t n, size_t size, gfp_t flags, int fill, const char 
 	struct sim_object *object;
 	size_t bytes, all;
 
-	if (flags & GFP_KERNEL)
+	if (flags & GFP_KERNEL) {
 		binder_might_sleep(site);
+		if (sim_alloc_hook)
+			sim_alloc_hook();
+	}
 	if (sim_fault_hit(site))
 		return NULL;
 	if (check_mul_overflow(n, size, &bytes) ||

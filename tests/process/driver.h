@@ -40,7 +40,7 @@ pid_t driver_own_pid(void);
 char *driver_read(const char *name);
 bool driver_has_logs(void);
 bool driver_device_add(const char *name);
-bool driver_snapshot(void);
+void driver_snapshot(void);
 bool driver_check(void);
 bool driver_restart_after_crash(void);
 

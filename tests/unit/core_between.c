@@ -302,6 +302,196 @@ static void test_between_command_changes(void)
 	EXPECT_EQ(client->bwr.write_consumed, pos);
 }
 
+/* ---- while memory is got ------------------------------------------------------- */
+
+/* It has fewer allocations than that: let it be. */
+static bool not_met(void)
+{
+	bool pending = sim_at_pending();
+
+	sim_at(SIM_ALLOC, 0, NULL, NULL);
+	return pending;
+}
+
+static struct sim_thread *second;
+
+/* The second thread of the client's process sends what the first is sending. */
+static void send_the_same(void *arg)
+{
+	struct parcel parcel;
+
+	(void)arg;
+	fill(&parcel);
+	put_parcel(second, 0, TF_ONE_WAY, &parcel);
+	submit(second);
+}
+
+static void test_between_two_threads_make_the_same_node(void)
+{
+	/* However many allocations a send has: some are for nodes and references. */
+	for (unsigned int nth = 1; nth <= 12; nth++) {
+		struct binder_transaction_data tr;
+		struct parcel parcel;
+
+		start();
+		second = thread_of(client_proc, 202);
+		fill(&parcel);
+		put_parcel(client, 0, TF_ONE_WAY, &parcel);
+		sim_at(SIM_ALLOC, nth, send_the_same, NULL);
+		submit(client);
+		if (not_met())
+			send_the_same(NULL);
+		for (int i = 0; i < 2; i++) {
+			fetch(server);
+			take(server, BR_TRANSACTION, &tr);
+			EXPECT_EQ(object_of(&tr, 0)->handle, 1);
+			EXPECT_EQ(object_of(&tr, 1)->handle, 2);
+			free_buffer(server, &tr);
+		}
+		core_check();
+		close_all();
+	}
+}
+
+static struct sim_thread *third;
+
+static void send_another(void *arg)
+{
+	struct parcel parcel = {};
+
+	(void)arg;
+	PARCEL_BINDER(&parcel, 0x70);
+	put_parcel(third, 0, TF_ONE_WAY, &parcel);
+	submit(third);
+}
+
+/* Two processes send the server a node each: which handle they get is settled late. */
+static void test_between_two_senders_give_handles(void)
+{
+	for (unsigned int nth = 1; nth <= 8; nth++) {
+		struct binder_transaction_data tr;
+		struct parcel parcel = {};
+		u32 sum = 0;
+
+		start();
+		third = thread_of(open_proc(300), 301);
+		PARCEL_BINDER(&parcel, 0x10);
+		put_parcel(client, 0, TF_ONE_WAY, &parcel);
+		sim_at(SIM_ALLOC, nth, send_another, NULL);
+		submit(client);
+		if (not_met())
+			send_another(NULL);
+		for (int i = 0; i < 2; i++) {
+			fetch(server);
+			take(server, BR_TRANSACTION, &tr);
+			sum += object_of(&tr, 0)->handle;
+			core_check();
+			free_buffer(server, &tr);
+		}
+		EXPECT_EQ(sum, 1 + 2);
+		core_check();
+		close_all();
+	}
+}
+
+static int second_manager;
+
+static void become_manager(void *arg)
+{
+	second_manager = sim_ioctl(arg, BINDER_SET_CONTEXT_MGR, &(s32){ 0 });
+}
+
+static void test_between_two_become_manager(void)
+{
+	struct sim_thread *a = thread_of(open_proc(100), 101), *b = thread_of(open_proc(200), 201);
+
+	sim_at(SIM_ALLOC, 1, become_manager, b);
+	EXPECT_EQ(sim_ioctl(a, BINDER_SET_CONTEXT_MGR, &(s32){ 0 }), -EBUSY);
+	EXPECT(!sim_at_pending());
+	EXPECT_EQ(second_manager, 0);
+}
+
+static void release_handle(void *arg)
+{
+	command(second, BC_RELEASE, *(u32 *)arg);
+}
+
+static void test_between_death_request_reference_goes(void)
+{
+	struct sim_thread *owner;
+	u32 handle;
+
+	start();
+	owner = thread_of(open_proc(300), 301);
+	second = thread_of(client_proc, 202);
+	handle = pass(server, give(owner, server, 0x10), client);
+	put_death(client, BC_REQUEST_DEATH_NOTIFICATION, handle, 1);
+	logged();
+	sim_at(SIM_ALLOC, 1, release_handle, &handle);
+	send(client);
+	EXPECT(!sim_at_pending());
+	EXPECT(logged());
+	sim_kill(owner->proc);
+	fetch_nothing(client);
+}
+
+/*
+ * The sender's handle is given back while the call or object that needs it is
+ * made: it stays what it was, and the owner hears of the end only afterwards.
+ */
+static void handle_goes_while(bool weak, bool home)
+{
+	for (unsigned int nth = 1; nth <= 8; nth++) {
+		struct sim_thread *owner, *receiver;
+		struct binder_transaction_data tr;
+		struct parcel parcel = {};
+		u32 handle;
+
+		start();
+		owner = looper_of(open_proc(300), 301);
+		second = thread_of(client_proc, 202);
+		handle = pass(server, give(owner, server, 0x10), client);
+		command(server, BC_RELEASE, 1);
+		parcel_object(&parcel, weak ? BINDER_TYPE_WEAK_HANDLE : BINDER_TYPE_HANDLE, handle,
+			      0);
+		receiver = home ? owner : server;
+		put_parcel(client, home ? handle : 0, TF_ONE_WAY, &parcel);
+		sim_at(SIM_ALLOC, nth, release_handle, &handle);
+		send(client);
+		if (not_met())
+			release_handle(&handle);
+		fetch(client);
+		if (sim_next(client, NULL) && sim_next(client, NULL) == BR_TRANSACTION_COMPLETE) {
+			fetch(receiver);
+			/* Nothing is to be told before: it was held all the time. */
+			take(receiver, BR_TRANSACTION, &tr);
+			EXPECT_EQ(object_of(&tr, 0)->hdr.type,
+				  home ? weak ? BINDER_TYPE_WEAK_BINDER : BINDER_TYPE_BINDER :
+				  weak ? BINDER_TYPE_WEAK_HANDLE : BINDER_TYPE_HANDLE);
+			free_buffer(receiver, &tr);
+		}
+		fetch(owner);
+		take_node(owner, BR_RELEASE, 0x10);
+		if (owner->next_pos == owner->bwr.read_consumed)
+			fetch(owner);
+		take_node(owner, BR_DECREFS, 0x10);
+		core_check();
+		close_all();
+	}
+}
+
+static void test_between_handle_goes_while_it_is_passed_on(void)
+{
+	handle_goes_while(false, false);
+	handle_goes_while(true, false);
+}
+
+static void test_between_handle_goes_while_it_is_called(void)
+{
+	handle_goes_while(false, true);
+	handle_goes_while(true, true);
+}
+
 static const struct core_case cases[] = {
 	CASE_PLAIN(test_between_call_target_is_killed),
 	CASE_PLAIN(test_between_call_target_closes),
@@ -314,6 +504,12 @@ static const struct core_case cases[] = {
 	CASE_PLAIN(test_between_idle_pages_go),
 	CASE_PLAIN(test_between_object_changes_its_type),
 	CASE_PLAIN(test_between_command_changes),
+	CASE_PLAIN(test_between_two_threads_make_the_same_node),
+	CASE_PLAIN(test_between_two_senders_give_handles),
+	CASE_PLAIN(test_between_two_become_manager),
+	CASE_PLAIN(test_between_death_request_reference_goes),
+	CASE_PLAIN(test_between_handle_goes_while_it_is_passed_on),
+	CASE_PLAIN(test_between_handle_goes_while_it_is_called),
 };
 
 GROUP(between);

@@ -154,6 +154,14 @@ static bool find_work(struct binder_proc *proc, struct binder_thread *thread,
 	}
 }
 
+/* A reply that waits for its caller to come back. */
+static void find_answer(struct binder_proc *proc, struct binder_transaction *call)
+{
+	CHECK(call->answer->reply && call->verdict.command == BR_OK);
+	CHECK(!binder_work_queued(&call->answer->work));
+	find_queued(proc, call->answer);
+}
+
 static void find_stack(struct binder_thread *thread)
 {
 	struct binder_transaction *t = thread->stack;
@@ -165,6 +173,8 @@ static void find_stack(struct binder_thread *thread)
 		if (t->from == thread) {
 			CHECK(!t->settled && !found->waited);
 			found->waited = true;
+			if (t->answer)
+				find_answer(thread->proc, t);
 			t = t->from_parent;
 		} else {
 			CHECK(t->to_thread == thread && t->to_proc == thread->proc);
@@ -297,14 +307,18 @@ static void find_proc(struct binder_proc *proc)
 static void check_transaction(const struct thing *found)
 {
 	const struct binder_transaction *t = found->thing;
+	bool ended;
 
 	CHECK((int)refcount_read(&t->refs) == found->refs);
-	if (!found->waited)
+	if (!found->waited) {
+		CHECK(!t->answer);
 		return;
+	}
 	/* Its caller waits: somebody has it or will take it, or the caller hears
 	 * of its failure when the nested calls above it are answered. */
-	CHECK(found->progress || t->verdict.command != BR_OK);
-	if (t->verdict.command != BR_OK && t->from->stack == t) {
+	ended = t->answer || t->verdict.command != BR_OK;
+	CHECK(found->progress != ended);
+	if (ended && t->from->stack == t) {
 		struct binder_work *work;
 		bool nested = false;
 

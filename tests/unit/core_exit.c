@@ -99,6 +99,71 @@ static void test_exit_and_back(void)
 	answer(server, &tr, client, "y");
 }
 
+/* ---- threads that end without a word ------------------------------------------- */
+
+static struct binder_thread *record_of(struct sim_thread *thread)
+{
+	struct binder_thread *record = binder_thread_lookup(thread->proc->proc, thread->tid);
+
+	EXPECT(record);
+	return record;
+}
+
+static void test_reap_of_the_thread_that_serves(void)
+{
+	struct binder_transaction_data tr;
+	struct binder_thread *record;
+
+	start();
+	call_taken(client, 0, server, "x", &tr);
+	record = record_of(server);
+	binder_thread_reap(record);
+	told_dead();
+	/* Once is enough. */
+	binder_thread_reap(record);
+	binder_thread_put(record);
+	call_taken(client, 0, looper_of(server_proc, 102), "y", &tr);
+}
+
+static void test_reap_after_the_process(void)
+{
+	struct binder_thread *record;
+
+	start();
+	record = record_of(server);
+	sim_kill(server_proc);
+	binder_thread_reap(record);
+	binder_thread_put(record);
+}
+
+static void close_server(void *arg)
+{
+	(void)arg;
+	sim_close(server_proc);
+}
+
+/* The process is closed while the reaper clears the buffer of a call nobody read. */
+static void test_reap_while_the_process_goes(void)
+{
+	struct binder_write_read small = { .read_size = 8 };
+	struct binder_thread *record;
+
+	start();
+	small.read_buffer = (uintptr_t)server->in;
+	EXPECT_EQ(sim_write_read(server, &small, false), BINDER_PARK);
+	put_call(client, 0, TF_CLEAR_BUF, "unread");
+	submit_waits(client);
+	EXPECT_EQ(sim_run(), 1);
+	record = record_of(server);
+	sim_at(SIM_ZERO_BUFFER, 1, close_server, NULL);
+	binder_thread_reap(record);
+	EXPECT(!sim_at_pending());
+	binder_thread_put(record);
+	told_dead();
+}
+
+/* ---- the server's side, again ---------------------------------------------------- */
+
 static void test_death_of_the_process_that_serves(void)
 {
 	struct binder_transaction_data tr;
@@ -293,6 +358,31 @@ static void test_exit_with_an_error_unread(void)
 	take_end(client);
 }
 
+/*
+ * The second call should not have been made before the first one's end was
+ * read. The one error that there is room for stands for the first.
+ */
+static void test_error_unread_stands(void)
+{
+	struct binder_transaction_data tr;
+
+	start();
+	call_taken(client, 0, server, "first", &tr);
+	EXPECT(sim_interrupt(client));
+	thread_exit(server);
+	put_call(client, 0, 0, "second");
+	send(client);
+	fetch(server);
+	fetch(server);
+	take_text(server, BR_TRANSACTION, "second", NULL);
+	thread_exit(server);
+	fetch(client);
+	take(client, BR_TRANSACTION_COMPLETE, NULL);
+	take(client, BR_DEAD_REPLY, NULL);
+	take(client, BR_TRANSACTION_COMPLETE, NULL);
+	take_end(client);
+}
+
 /* ---- nodes and references ---------------------------------------------------------- */
 
 static void test_death_of_an_owner_leaves_dead_references(void)
@@ -383,6 +473,9 @@ static const struct core_case cases[] = {
 	CASE(test_exit_of_the_thread_that_has_it_unread),
 	CASE(test_exit_leaves_the_process_queue_to_others),
 	CASE(test_exit_and_back),
+	CASE_PLAIN(test_reap_of_the_thread_that_serves),
+	CASE_PLAIN(test_reap_after_the_process),
+	CASE_PLAIN(test_reap_while_the_process_goes),
 	CASE(test_death_of_the_process_that_serves),
 	CASE(test_death_of_the_process_that_waits),
 	CASE(test_death_with_calls_queued_everywhere),
@@ -395,6 +488,7 @@ static const struct core_case cases[] = {
 	CASE(test_death_of_a_caller_with_its_reply_unread),
 	CASE(test_exit_of_a_caller_with_its_reply_unread),
 	CASE(test_exit_with_an_error_unread),
+	CASE(test_error_unread_stands),
 	CASE(test_death_of_an_owner_leaves_dead_references),
 	CASE(test_death_of_an_owner_half_told),
 	CASE(test_death_of_everybody_at_once),

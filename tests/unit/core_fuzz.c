@@ -68,6 +68,7 @@ struct fuzz_thread {
 	struct sim_thread *sim;
 	u8 *data;		/* DATA_MAX bytes of user memory, then the offsets */
 	struct u64s serving;	/* ids of calls to answer, innermost last */
+	bool calling;
 };
 
 struct fuzz_proc {
@@ -85,6 +86,7 @@ static u32 last_id;
 static u64 random_state, seed;
 static unsigned long step;
 static unsigned int depth;
+static u32 life; /* how seldom they die in this run */
 static bool trace;
 
 #define TRACE(...) do { if (trace) fprintf(stderr, __VA_ARGS__); } while (0)
@@ -162,7 +164,9 @@ static void proc_start(struct fuzz_proc *p)
 	static pid_t incarnation;
 	pid_t pid;
 
+	/* It is to be there at all, and nobody is to see half of it. */
 	sim_fault_arm(0);
+	sim_at(SIM_ALLOC, 0, NULL, NULL);
 	/* Never the same pid again, so that a name is one process's. */
 	pid = 1000 * (++incarnation) + n;
 	*p = (struct fuzz_proc){ .sim = sim_open(device, pid, UID) };
@@ -178,8 +182,8 @@ static void proc_start(struct fuzz_proc *p)
 
 static bool thread_busy(const struct fuzz_thread *t)
 {
-	/* In the core on its own stack, below us. */
-	return t->sim->record && t->sim->record->park == BINDER_RUNNING;
+	/* In the core, below us: by a call of its own, or because it was woken. */
+	return t->calling || (t->sim->record && t->sim->record->park == BINDER_RUNNING);
 }
 
 static bool proc_busy(const struct fuzz_proc *p)
@@ -346,6 +350,7 @@ static const struct head *payload_arrived(struct fuzz_proc *p,
 	u32 at = sizeof(*head);
 
 	u64s_add(&p->buffers, tr->data.ptr.buffer);
+	TRACE("    buffer %llx of %u\n", (unsigned long long)tr->data.ptr.buffer, tr->code);
 	if (p->sim->proc->alloc->host.gone)
 		return NULL;
 	/* Sent with sizes that happen to be possible. */
@@ -553,6 +558,7 @@ static void put_random(struct fuzz_proc *p, struct fuzz_thread *t)
 		break;
 	case 15 ... 21:
 		addr = u64s_pick(&p->buffers);
+		TRACE("    frees %llx\n", (unsigned long long)addr);
 		sim_put(t->sim, BC_FREE_BUFFER, &addr);
 		break;
 	case 22 ... 24:
@@ -587,6 +593,8 @@ static void do_write_read(struct fuzz_proc *p, struct fuzz_thread *t)
 	int ret;
 
 	t->sim->put_pos = 0;
+	/* Nonsense may reach behind what is put, but not find an old command there. */
+	memset(t->sim->out, 0, 256);
 	/* One call at most, so that what it means is known when it is made. */
 	if (!one_in(4))
 		put_random(p, t);
@@ -652,6 +660,7 @@ static void do_thread(struct fuzz_proc *p)
 		return;
 	returns_arrived();
 	TRACE("  %d:%d%s\n", p->sim->pid, t->sim->tid, t->sim->parked ? " waits" : "");
+	t->calling = true;
 	if (t->sim->parked)
 		sim_interrupt(t->sim);
 	else if (!device->manager && one_in(3))
@@ -660,11 +669,12 @@ static void do_thread(struct fuzz_proc *p)
 		do_ioctl(t);
 	else
 		do_write_read(p, t);
+	t->calling = false;
 }
 
 static void do_end(struct fuzz_proc *p)
 {
-	if (proc_busy(p))
+	if (proc_busy(p) || !one_in(life))
 		return;
 	TRACE("  %d ends\n", p->sim->pid);
 	if (one_in(3))
@@ -718,16 +728,16 @@ static void do_between(void *arg)
 static void arm(void)
 {
 	static const enum sim_point points[] = {
-		SIM_READ_USER, SIM_WRITE_USER, SIM_COPY_PAYLOAD, SIM_WRITE_BUFFER, SIM_ZERO_BUFFER,
-		SIM_PAGE_ALLOC,
+		SIM_ALLOC, SIM_ALLOC, SIM_READ_USER, SIM_WRITE_USER, SIM_COPY_PAYLOAD,
+		SIM_WRITE_BUFFER, SIM_ZERO_BUFFER, SIM_PAGE_ALLOC,
 	};
 
 	if (one_in(6))
 		sim_fault_arm(1 + below(12));
 	if (one_in(12))
 		sim_user_fail(1 + below(5));
-	if (one_in(6))
-		sim_at(points[below(ARRAY_SIZE(points))], 1 + below(4), do_between, NULL);
+	if (one_in(5))
+		sim_at(points[below(ARRAY_SIZE(points))], 1 + below(5), do_between, NULL);
 	sim_reclaim(one_in(8) ? below(4) : 0);
 }
 
@@ -752,6 +762,7 @@ static void fuzz_run(unsigned long steps)
 
 	random_state = seed * 0x9e3779b97f4a7c15ULL + 1;
 	memset(sents, 0, sizeof(sents));
+	life = 1 + 5 * below(3);
 	sim_start();
 	sim_seed(rnd() | 1);
 	context = sim_context("fuzz");
@@ -761,7 +772,7 @@ static void fuzz_run(unsigned long steps)
 		proc_start(&fuzz_procs[i]);
 	for (step = 0; step < steps; step++)
 		fuzz_step();
-	sim_at(SIM_READ_USER, 0, NULL, NULL);
+	sim_at(SIM_ALLOC, 0, NULL, NULL);
 	sim_end();
 }
 

@@ -267,6 +267,29 @@ static void test_woken_thread_that_finds_nothing_waits_on(void)
 	take_text(server, BR_TRANSACTION, "y", NULL);
 }
 
+/* Woken for the work of the process, it has no room for it: somebody else must see to it. */
+static void test_woken_thread_that_has_no_room_wakes_another(void)
+{
+	struct binder_write_read small = { .read_size = 8 };
+	struct binder_transaction_data tr;
+	struct sim_thread *second, *third;
+
+	start();
+	second = looper_of(server_proc, 102);
+	third = looper_of(server_proc, 103);
+	send_oneway("1");
+	send_oneway("2");
+	fetch(third);
+	take_text(third, BR_TRANSACTION, "1", &tr);
+	submit_waits(second);
+	small.read_buffer = (uintptr_t)server->in;
+	EXPECT_EQ(sim_write_read(server, &small, false), BINDER_PARK);
+	free_buffer(third, &tr);
+	EXPECT_EQ(sim_run(), 2);
+	EXPECT_EQ(server->bwr.read_consumed, 4);
+	take_text(second, BR_TRANSACTION, "2", NULL);
+}
+
 static void test_flush_ends_every_wait(void)
 {
 	struct sim_thread *second;
@@ -360,6 +383,7 @@ static const struct core_case cases[] = {
 	CASE(test_interrupt_loses_against_a_wake),
 	CASE(test_interrupt_of_a_caller_keeps_its_call),
 	CASE(test_woken_thread_that_finds_nothing_waits_on),
+	CASE(test_woken_thread_that_has_no_room_wakes_another),
 	CASE(test_flush_ends_every_wait),
 	CASE(test_poll_tells_of_work),
 	CASE(test_poll_in_a_call_sees_no_work_of_the_process),

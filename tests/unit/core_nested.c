@@ -287,6 +287,110 @@ static void test_nested_middle_of_the_chain_dies(void)
 	take_end(main_of[C]);
 }
 
+/*
+ * c, who called back into a, died; b, whom a waits for, is told and answers.
+ * a is still in c's call: b's reply waits until that is answered.
+ */
+static void test_nested_reply_waits_for_the_busy_caller(void)
+{
+	struct binder_transaction_data ab, bc, ca;
+
+	start();
+	call(A, B, main_of[B], &ab);
+	call(B, C, main_of[C], &bc);
+	call(C, A, main_of[A], &ca);
+	sim_kill(procs[C]);
+	dead_reply(main_of[B]);
+	put_u64(main_of[B], BC_FREE_BUFFER, ab.data.ptr.buffer);
+	put_reply(main_of[B], 0, "reply");
+	submit(main_of[B]);
+	take(main_of[B], BR_TRANSACTION_COMPLETE, NULL);
+	take_end(main_of[B]);
+	core_check();
+	fetch_nothing(main_of[A]);
+	put_u64(main_of[A], BC_FREE_BUFFER, ca.data.ptr.buffer);
+	put_reply(main_of[A], 0, "to nobody");
+	submit(main_of[A]);
+	take(main_of[A], BR_TRANSACTION_COMPLETE, NULL);
+	take_text(main_of[A], BR_REPLY, "reply", NULL);
+	take_end(main_of[A]);
+	EXPECT(!error_of(main_of[A]).param);
+}
+
+static void test_nested_reply_waits_for_an_unread_call(void)
+{
+	struct binder_transaction_data ab, bc, ca;
+
+	start();
+	call(A, B, main_of[B], &ab);
+	call(B, C, main_of[C], &bc);
+	EXPECT(sim_interrupt(main_of[A]));
+	put_call(main_of[C], handles_of[C][A], 0, "call");
+	submit_waits(main_of[C]);
+	sim_kill(procs[C]);
+	dead_reply(main_of[B]);
+	put_u64(main_of[B], BC_FREE_BUFFER, ab.data.ptr.buffer);
+	put_reply(main_of[B], 0, "reply");
+	submit(main_of[B]);
+	submit(main_of[A]);
+	take(main_of[A], BR_TRANSACTION_COMPLETE, NULL);
+	take_text(main_of[A], BR_TRANSACTION, "call", &ca);
+	take_end(main_of[A]);
+	put_u64(main_of[A], BC_FREE_BUFFER, ca.data.ptr.buffer);
+	put_reply(main_of[A], 0, "to nobody");
+	submit(main_of[A]);
+	take(main_of[A], BR_TRANSACTION_COMPLETE, NULL);
+	take_text(main_of[A], BR_REPLY, "reply", NULL);
+	take_end(main_of[A]);
+}
+
+/* It is dropped, buffer and all, if the caller never comes back. */
+static void reply_waits_and(void (*end)(void))
+{
+	struct binder_transaction_data ab, bc, ca;
+	struct parcel parcel = {};
+
+	start();
+	call(A, B, main_of[B], &ab);
+	call(B, C, main_of[C], &bc);
+	call(C, A, main_of[A], &ca);
+	sim_kill(procs[C]);
+	dead_reply(main_of[B]);
+	PARCEL_BINDER(&parcel, 0xb8);
+	put_reply_parcel(main_of[B], 0, &parcel);
+	submit(main_of[B]);
+	take_node(main_of[B], BR_INCREFS, 0xb8);
+	take_node(main_of[B], BR_ACQUIRE, 0xb8);
+	put_node(main_of[B], BC_INCREFS_DONE, 0xb8);
+	put_node(main_of[B], BC_ACQUIRE_DONE, 0xb8);
+	send(main_of[B]);
+	core_check();
+	end();
+	fetch(main_of[B]);
+	take_node(main_of[B], BR_RELEASE, 0xb8);
+	take_node(main_of[B], BR_DECREFS, 0xb8);
+}
+
+static void exit_a(void)
+{
+	thread_exit(main_of[A]);
+}
+
+static void kill_a(void)
+{
+	sim_kill(procs[A]);
+}
+
+static void test_nested_reply_waits_and_the_caller_exits(void)
+{
+	reply_waits_and(exit_a);
+}
+
+static void test_nested_reply_waits_and_the_caller_dies(void)
+{
+	reply_waits_and(kill_a);
+}
+
 static void test_nested_middle_dies_with_nobody_above(void)
 {
 	struct binder_transaction_data ab, bc;
@@ -402,6 +506,10 @@ static const struct core_case cases[] = {
 	CASE(test_nested_server_thread_exits_after_calling_back),
 	CASE(test_nested_server_dies_with_its_call_unread),
 	CASE(test_nested_middle_of_the_chain_dies),
+	CASE(test_nested_reply_waits_for_the_busy_caller),
+	CASE(test_nested_reply_waits_for_an_unread_call),
+	CASE(test_nested_reply_waits_and_the_caller_exits),
+	CASE(test_nested_reply_waits_and_the_caller_dies),
 	CASE(test_nested_middle_dies_with_nobody_above),
 	CASE(test_nested_last_dies),
 	CASE(test_nested_first_dies),

@@ -266,6 +266,10 @@ static void test_object_places_that_cannot_be(void)
 	refused(owner, &two, 48, -EINVAL);
 	two.offsets[1] = 28;
 	refused(owner, &two, 0, -EINVAL);
+	/* A good object where none may stand. */
+	parcel = (struct parcel){ .size = 2 };
+	PARCEL_BINDER(&parcel, 0x10);
+	refused(owner, &parcel, 0, -EINVAL);
 	EXPECT(!rb_first(&owner_proc->proc->nodes));
 }
 
@@ -330,45 +334,64 @@ static void test_object_names_that_are_wrong(void)
 	EXPECT_ERROR(owner, BR_FAILED_REPLY, -EINVAL);
 }
 
+/* Objects of every kind, and in the k-th place one that is refused. */
+static void fill_all_kinds(struct parcel *parcel, u32 k)
+{
+	static const u32 types[] = {
+		BINDER_TYPE_BINDER, BINDER_TYPE_WEAK_BINDER, BINDER_TYPE_HANDLE,
+		BINDER_TYPE_WEAK_HANDLE, BINDER_TYPE_HANDLE, BINDER_TYPE_BINDER,
+	};
+	/* Two new nodes; the owner's, twice; the manager's; one that is known. */
+	static const u64 names[] = { 0x100, 0x200, 1, 1, 0, 0x20 };
+	const struct binder_fd_object fd = { .hdr.type = BINDER_TYPE_FD, .fd = 1 };
+
+	*parcel = (struct parcel){};
+	for (u32 i = 0; i < ARRAY_SIZE(types); i++) {
+		if (i == k)
+			parcel_raw(parcel, &fd, sizeof(fd));
+		parcel_object(parcel, types[i], names[i], COOKIE(names[i]));
+	}
+	if (k == ARRAY_SIZE(types))
+		parcel_raw(parcel, &fd, sizeof(fd));
+}
+
 /*
- * Six objects of every kind, and one that is refused in the k-th place: what
- * the others had got is given back, and nobody hears of it.
+ * What the objects before it had got is given back, nobody hears of it, and
+ * what those after it would have got is left alone. To the manager, and to a
+ * process that has the manager as its handle 0, where its own node comes home.
  */
 static void test_object_failure_at_each_place_undoes_the_others(void)
 {
-	const struct binder_fd_object fd = { .hdr.type = BINDER_TYPE_FD, .fd = 1 };
 	struct binder_transaction_data call;
-	u32 foreign, own;
+	struct parcel parcel;
+	u32 own;
 
 	start();
-	foreign = pass(manager, give(owner, manager, 0x10), client);
+	EXPECT_EQ(pass(manager, give(owner, manager, 0x10), client), 1);
 	own = give(client, manager, 0x20);
-	/* From the client, who holds the owner's node and owns another. */
 	command(client, BC_ACQUIRE, 0);
+	command(owner, BC_ACQUIRE, 0);
+	command(owner, BC_INCREFS, 0);
 	for (u32 k = 0; k <= 6; k++) {
-		struct parcel parcel = {};
-
-		for (u32 i = 0; i < 7; i++) {
-			static const u32 types[] = {
-				BINDER_TYPE_BINDER, BINDER_TYPE_WEAK_BINDER, BINDER_TYPE_HANDLE,
-				BINDER_TYPE_WEAK_HANDLE, BINDER_TYPE_HANDLE, BINDER_TYPE_BINDER,
-			};
-			static const u64 names[] = { 0x100, 0x200, 1, 1, 0, 0x20 };
-			u32 n = i - (i > k);
-
-			if (i == k)
-				parcel_raw(&parcel, &fd, sizeof(fd));
-			else
-				parcel_object(&parcel, types[n], names[n], COOKIE(names[n]));
+		for (u32 to = 0; to <= 1; to++) {
+			fill_all_kinds(&parcel, k);
+			put_parcel(client, to, TF_ONE_WAY, &parcel);
+			submit(client);
+			take(client, BR_FAILED_REPLY, NULL);
+			take_end(client);
+			EXPECT_ERROR(client, BR_FAILED_REPLY, -EPERM);
+			core_check();
+			fetch_nothing(client);
+			fetch_nothing(owner);
+			fetch_nothing(manager);
 		}
-		EXPECT_EQ(foreign, 1);
-		refused(client, &parcel, 0, -EPERM);
-		core_check();
-		fetch_nothing(client);
-		fetch_nothing(owner);
 	}
 	/* All is as before. */
-	call_taken(client, foreign, owner, "x", &call);
+	logged();
+	command(owner, BC_RELEASE, 0);
+	command(owner, BC_DECREFS, 0);
+	EXPECT(!logged());
+	call_taken(client, 1, owner, "x", &call);
 	answer(owner, &call, client, "y");
 	command(manager, BC_RELEASE, own);
 	fetch(client);

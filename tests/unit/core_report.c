@@ -105,6 +105,52 @@ static void test_report_logs(void)
 	EXPECT_SAYS("reply from 100:101 to 200:201 context binder node ");
 }
 
+/* What stands in queues of every kind. */
+static void test_report_queues(void)
+{
+	struct parcel parcel = {};
+	struct sim_thread *owner, *waiter;
+	u32 handle;
+
+	start();
+	owner = thread_of(open_proc(400), 401);
+	handle = pass(server, give(owner, server, 0x40), client);
+	put_death(client, BC_REQUEST_DEATH_NOTIFICATION, handle, 0x88);
+	PARCEL_BINDER(&parcel, 0x50);
+	put_parcel(client, 0, TF_ONE_WAY, &parcel);
+	send(client);
+	begin();
+	binder_report_proc(&text, 200);
+	EXPECT_SAYS("    node work ");
+	sim_kill(owner->proc);
+	put_death(client, BC_CLEAR_DEATH_NOTIFICATION, handle, 0x88);
+	send(client);
+	begin();
+	binder_report_proc(&text, 200);
+	EXPECT_SAYS("  has dead binder\n");
+	EXPECT_SAYS("  has cleared dead binder\n");
+	/* One a read, after what is the thread's own. */
+	fetch(client);
+	fetch(client);
+	fetch(client);
+	begin();
+	binder_report_proc(&text, 200);
+	EXPECT_SAYS("  has delivered dead binder\n");
+	command(client, BC_DEAD_BINDER_DONE, 0x88);
+	begin();
+	binder_report_proc(&text, 200);
+	EXPECT_SAYS("  has cleared death notification\n");
+	waiter = looper_of(server_proc, 105);
+	fetch(waiter);
+	submit_waits(waiter);
+	begin();
+	binder_report_stats(&text);
+	EXPECT_SAYS("  ready threads 1\n");
+	begin();
+	binder_report_proc(&text, 200);
+	EXPECT_SAYS(" hs 1 hw 1 ls 1 lw 1 is 1 iw 1 tr 0 proc 100\n");
+}
+
 /* However little room there is. */
 static void test_report_into_small_texts(void)
 {
@@ -130,6 +176,7 @@ static const struct core_case cases[] = {
 	CASE(test_report_state),
 	CASE(test_report_stats),
 	CASE(test_report_logs),
+	CASE(test_report_queues),
 	CASE(test_report_into_small_texts),
 };
 

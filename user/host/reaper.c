@@ -138,7 +138,7 @@ void binder_reaper_wait(int timeout_ms)
 		if (!thread)
 			continue;
 		binder_reaper_forget(thread);
-		binder_thread_release(thread);
+		binder_thread_reap(thread);
 		binder_thread_put(thread);
 	}
 }
