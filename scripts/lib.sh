@@ -23,6 +23,10 @@ packages_missing() {
 		'*' | "$command") ;;
 		*) continue ;;
 		esac
+		case $package in
+		*"[$arch]") package=${package%"[$arch]"} ;;
+		*"]") continue ;;
+		esac
 		package=${package/ARCH/$arch}
 		status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
 		[ "$status" = installed ] || printf '%s\n' "$package"
@@ -78,6 +82,7 @@ begin() {
 	exec {build_lock}>"$root/build/.lock"
 	flock -n "$build_lock" || die "another ./run or ./test works in $root/build"
 	tmp=$(mktemp -d "${TMPDIR:-/tmp}/anybinder-$1.XXXXXX")
+	chmod 711 "$tmp" # tests become other users
 }
 
 # run_contained COMMAND... - nothing that it starts or mounts outlives it, or us
