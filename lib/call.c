@@ -79,8 +79,10 @@ int ab_call(ab_conn *conn, uint32_t handle, uint32_t code, ab_parcel *in, ab_par
 			ret = 0; /* sent once; go on waiting */
 			continue;
 		}
-		if (ret)
+		if (ret) {
+			ab_thread_withdraw(self, BC_TRANSACTION);
 			break;
+		}
 		if (cmd == BR_REPLY) {
 			memcpy(&tr, payload, sizeof(tr));
 			return reply_take(self, &tr, out);
@@ -106,8 +108,11 @@ int ab_call_oneway(ab_conn *conn, uint32_t handle, uint32_t code, ab_parcel *in)
 			ret = 0;
 			continue;
 		}
-		if (!ret)
-			ret = call_error(self, cmd);
+		if (ret) {
+			ab_thread_withdraw(self, BC_TRANSACTION);
+			break;
+		}
+		ret = call_error(self, cmd);
 		if (!ret)
 			ret = ab_thread_handle(self, cmd, payload);
 	}

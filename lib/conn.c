@@ -151,6 +151,7 @@ void ab_close(ab_conn *conn)
 		conn->deaths = death->next;
 		free(death);
 	}
+	ab_object_unref(conn->manager);
 	ab_sys_unmap(conn->map, conn->map_size);
 	ab_sys_close(conn->fd);
 	pthread_mutex_destroy(&conn->lock);

@@ -3,47 +3,57 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+/* A service may answer any number. */
+static const char *unknown(int error)
+{
+	const char *words = error < 0 && error != INT_MIN ? strerrordesc_np(-error) : NULL;
+
+	return words ? words : "an error without a name";
+}
 
 const char *ab_strerror(int error)
 {
-	switch (-error) {
-	case EPIPE:
+	switch (error) {
+	case 0:
+		return "no error";
+	case -EPIPE:
 		return "the other side is dead, or nobody is there";
-	case ECOMM:
+	case -ECOMM:
 		return "the driver refused the transaction";
-	case EPROTO:
+	case -EPROTO:
 		return "not the binder protocol this library speaks";
-	case ENODATA:
+	case -ENODATA:
 		return "the message is shorter than expected";
-	case EBADMSG:
+	case -EBADMSG:
 		return "the message does not hold what was expected";
-	case ENOTTY:
+	case -ENOTTY:
 		return "not a binder device";
 	default:
-		return strerrordesc_np(-error);
+		return unknown(error);
 	}
 }
 
 static const char *refusal(int param)
 {
-	switch (-param) {
-	case ENOSPC:
+	switch (param) {
+	case -ENOSPC:
 		return "no space in the receiver's mapping";
-	case EINVAL:
+	case -EINVAL:
 		return "something in it is not valid";
-	case EPERM:
+	case -EPERM:
 		return "not permitted";
-	case EFAULT:
+	case -EFAULT:
 		return "its memory cannot be read";
-	case ESRCH:
+	case -ESRCH:
 		return "the receiver is gone";
-	case EOPNOTSUPP:
+	case -EOPNOTSUPP:
 		return "it needs what this driver has not";
 	default:
-		return strerrordesc_np(-param);
+		return unknown(param);
 	}
 }
 

@@ -31,6 +31,7 @@ struct ab_parcel {
 
 void ab_parcel_received(ab_parcel *parcel, ab_conn *conn, const struct binder_transaction_data *tr);
 void ab_parcel_fini(ab_parcel *parcel);
+int ab_parcel_fail(ab_parcel *parcel, int error);
 void *ab_parcel_extend(ab_parcel *parcel, size_t len);
 int ab_parcel_add_object(ab_parcel *parcel, const struct flat_binder_object *fbo);
 const void *ab_parcel_take(ab_parcel *parcel, size_t len);
@@ -86,6 +87,7 @@ struct ab_conn {
 	void *map;
 	size_t map_size;
 	bool no_defer;
+	ab_object *manager; /* holds a reference */
 	atomic_bool stopping;
 	_Atomic uint64_t ioctls;
 	pthread_key_t key;
@@ -99,6 +101,7 @@ struct ab_conn {
 int ab_conn_ioctl(ab_conn *conn, unsigned int cmd, void *arg);
 struct ab_thread *ab_thread_self(ab_conn *conn);
 int ab_thread_put(struct ab_thread *self, uint32_t cmd, const void *payload, size_t len);
+void ab_thread_withdraw(struct ab_thread *self, uint32_t cmd);
 int ab_thread_talk(struct ab_thread *self, bool wait);
 int ab_thread_next(struct ab_thread *self, uint32_t *cmd, const uint8_t **payload);
 int ab_thread_handle(struct ab_thread *self, uint32_t cmd, const uint8_t *payload);

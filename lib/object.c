@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-
 ab_object *ab_object_new(ab_conn *conn, ab_transact_fn *fn, void *data)
 {
 	ab_object *object = malloc(sizeof(*object));
@@ -37,8 +36,10 @@ int ab_become_manager(ab_conn *conn, ab_object *object)
 					  .cookie = (uintptr_t)object };
 	int ret = ab_conn_ioctl(conn, BINDER_SET_CONTEXT_MGR_EXT, &fbo);
 
-	if (!ret)
+	if (!ret) {
 		ab_object_get(object); /* the context's, until the connection closes */
+		conn->manager = object;
+	}
 	return ret;
 }
 

@@ -65,7 +65,8 @@ size_t ab_parcel_size(const ab_parcel *parcel)
 	return parcel->size;
 }
 
-static int parcel_fail(ab_parcel *parcel, int error)
+/* Remember the first error; that one is returned. */
+int ab_parcel_fail(ab_parcel *parcel, int error)
 {
 	if (!parcel->error)
 		parcel->error = error;
@@ -78,16 +79,16 @@ static int parcel_reserve(ab_parcel *parcel, size_t len)
 	uint8_t *data;
 
 	if (parcel->conn)
-		return parcel_fail(parcel, -EPERM);
+		return ab_parcel_fail(parcel, -EPERM);
 	if (len > AB_PARCEL_MAX - parcel->size)
-		return parcel_fail(parcel, -E2BIG);
+		return ab_parcel_fail(parcel, -E2BIG);
 	if (parcel->size + len <= parcel->capacity)
 		return 0;
 	while (capacity < parcel->size + len)
 		capacity *= 2;
 	data = realloc(parcel->data, capacity);
 	if (!data)
-		return parcel_fail(parcel, -ENOMEM);
+		return ab_parcel_fail(parcel, -ENOMEM);
 	parcel->data = data;
 	parcel->capacity = capacity;
 	return 0;
@@ -99,7 +100,7 @@ void *ab_parcel_extend(ab_parcel *parcel, size_t len)
 	uint8_t *at;
 
 	if (parcel->error || len > AB_PARCEL_MAX || parcel_reserve(parcel, AB_PAD(len))) {
-		parcel_fail(parcel, -E2BIG);
+		ab_parcel_fail(parcel, -E2BIG);
 		return NULL;
 	}
 	at = parcel->data + parcel->size;
@@ -132,7 +133,7 @@ int ab_write_int64(ab_parcel *parcel, int64_t value)
 int ab_write_bytes(ab_parcel *parcel, const void *bytes, size_t len)
 {
 	if (len > AB_PARCEL_MAX)
-		return parcel_fail(parcel, -E2BIG);
+		return ab_parcel_fail(parcel, -E2BIG);
 	if (!bytes)
 		return ab_write_int32(parcel, -1);
 	ab_write_int32(parcel, (int32_t)len);
@@ -142,19 +143,18 @@ int ab_write_bytes(ab_parcel *parcel, const void *bytes, size_t len)
 /* An object at the end, listed in the offsets. */
 int ab_parcel_add_object(ab_parcel *parcel, const struct flat_binder_object *fbo)
 {
-	if (parcel->error)
+	/* Refuses a received parcel, whose offsets are not ours. */
+	if (parcel->error || parcel_reserve(parcel, sizeof(*fbo)))
 		return parcel->error;
 	if (parcel->nr_offsets == parcel->offsets_capacity) {
 		size_t capacity = parcel->offsets_capacity ? 2 * parcel->offsets_capacity : 4;
 		binder_size_t *offsets = realloc(parcel->offsets, capacity * sizeof(*offsets));
 
 		if (!offsets)
-			return parcel_fail(parcel, -ENOMEM);
+			return ab_parcel_fail(parcel, -ENOMEM);
 		parcel->offsets = offsets;
 		parcel->offsets_capacity = capacity;
 	}
-	if (parcel_reserve(parcel, sizeof(*fbo)))
-		return parcel->error;
 	parcel->offsets[parcel->nr_offsets++] = parcel->size;
 	return write_raw(parcel, fbo, sizeof(*fbo));
 }

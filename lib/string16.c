@@ -81,9 +81,9 @@ int ab_write_string16(ab_parcel *parcel, const char *utf8)
 		return ab_write_int32(parcel, -1);
 	units = utf16_length(utf8);
 	if (units < 0)
-		return -EILSEQ;
+		return ab_parcel_fail(parcel, -EILSEQ);
 	if ((size_t)units > AB_PARCEL_MAX / 2 - 4)
-		return -E2BIG;
+		return ab_parcel_fail(parcel, -E2BIG);
 	ab_write_int32(parcel, (int32_t)units);
 	to = ab_parcel_extend(parcel, ((size_t)units + 1) * sizeof(*to));
 	if (!to)
@@ -135,7 +135,9 @@ int ab_read_string16(ab_parcel *parcel, char **utf8)
 	ret = ab_read_int32(parcel, &units);
 	if (ret || units == -1)
 		return ret;
-	from = units < 0 ? NULL : ab_parcel_take(parcel, ((size_t)units + 1) * sizeof(*from));
+	/* Also keeps the multiplication from wrapping where size_t has 32 bits. */
+	from = (size_t)units >= parcel->size ? NULL :
+	       ab_parcel_take(parcel, ((size_t)units + 1) * sizeof(*from));
 	if (!from || from[units]) {
 		parcel->pos = start;
 		return from || units < 0 ? -EBADMSG : -ENODATA;

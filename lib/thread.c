@@ -54,6 +54,28 @@ static void out_consumed(struct ab_thread *self, size_t len)
 	memmove(self->out, self->out + len, self->out_len);
 }
 
+/* Take back commands @cmd that have not left: what they point to goes away. */
+void ab_thread_withdraw(struct ab_thread *self, uint32_t cmd)
+{
+	size_t pos = 0;
+
+	while (pos < self->out_len) {
+		uint32_t at;
+		size_t len;
+
+		memcpy(&at, self->out + pos, sizeof(at));
+		len = sizeof(at) + _IOC_SIZE(at);
+		if (at != cmd) {
+			pos += len;
+			continue;
+		}
+		self->out_len -= len;
+		memmove(self->out + pos, self->out + pos + len, self->out_len - pos);
+		if (self->completions)
+			self->completions--;
+	}
+}
+
 /*
  * One ioctl: send what waits, and unless returns are still unread, read more.
  * @wait: read; else only send.
@@ -76,6 +98,8 @@ int ab_thread_talk(struct ab_thread *self, bool wait)
 
 		memcpy(&cmd, self->out, sizeof(cmd));
 		out_consumed(self, sizeof(cmd) + _IOC_SIZE(cmd));
+		if ((cmd == BC_TRANSACTION || cmd == BC_REPLY) && self->completions)
+			self->completions--;
 	}
 	self->in_pos = 0;
 	self->in_len = bwr.read_consumed;
@@ -227,6 +251,9 @@ int ab_thread_handle(struct ab_thread *self, uint32_t cmd, const uint8_t *payloa
 	case BR_TRANSACTION_COMPLETE:
 	case BR_ONEWAY_SPAM_SUSPECT:
 	case BR_TRANSACTION_PENDING_FROZEN:
+	case BR_FAILED_REPLY:
+	case BR_DEAD_REPLY:
+		/* The last two are about a reply: ab_call() looks for its own first. */
 		if (self->completions)
 			self->completions--;
 		return 0;
@@ -244,7 +271,7 @@ int ab_thread_handle(struct ab_thread *self, uint32_t cmd, const uint8_t *payloa
 		ab_death_fire(self, cookie);
 		return 0;
 	default:
-		/* BR_NOOP; and errors of replies, which the driver tells the caller */
+		/* BR_NOOP and the like */
 		return 0;
 	}
 }
@@ -257,7 +284,8 @@ static int loop(struct ab_thread *self, uint32_t enter)
 
 	ret = ab_thread_put(self, enter, NULL, 0);
 	self->looper = true;
-	while (!ret && !atomic_load(&self->conn->stopping)) {
+	/* A call that was read already is served: its caller waits. */
+	while (!ret && (self->in_pos < self->in_len || !atomic_load(&self->conn->stopping))) {
 		ret = ab_thread_next(self, &cmd, &payload);
 		if (!ret)
 			ret = ab_thread_handle(self, cmd, payload);
@@ -300,7 +328,9 @@ int ab_flush(ab_conn *conn)
 		ret = ab_thread_talk(self, false);
 		self->in_pos = pos;
 		self->in_len = len;
-		if (self->out_len == before)
+		if (ret == -EINTR)
+			ret = 0; /* what was not taken is offered again */
+		else if (self->out_len == before)
 			break;
 	}
 	return ret;
