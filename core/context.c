@@ -47,18 +47,28 @@ static int manager_may_be_set_locked(struct binder_context *context, struct bind
 	__must_hold(&context->lock)
 {
 	lockdep_assert_held(&context->lock);
-	if (context->manager) {
-		binder_user_error(thread, "context %s already has a manager: process %d; stop it first\n",
-				  context->name, context->manager->proc->pid);
+	if (context->manager)
 		return -EBUSY;
-	}
 	if (context->manager_uid_set &&
-	    !binder_host_uid_eq(context->manager_uid, binder_host_uid(thread))) {
+	    !binder_host_uid_eq(context->manager_uid, binder_host_uid(thread)))
+		return -EPERM;
+	return 0;
+}
+
+static void manager_refused(struct binder_context *context, struct binder_thread *thread, int why)
+{
+	pid_t pid = 0;
+
+	spin_lock(&context->lock);
+	if (context->manager)
+		pid = context->manager->proc->pid;
+	spin_unlock(&context->lock);
+	if (why == -EBUSY)
+		binder_user_error(thread, "context %s has a manager, process %d: stop it first\n",
+				  context->name, pid);
+	else
 		binder_user_error(thread, "context %s belongs to the uid that managed it first\n",
 				  context->name);
-		return -EPERM;
-	}
-	return 0;
 }
 
 /**
@@ -82,8 +92,10 @@ int binder_context_set_manager(struct binder_thread *thread, const struct flat_b
 	spin_lock(&context->lock);
 	ret = manager_may_be_set_locked(context, thread);
 	spin_unlock(&context->lock);
-	if (ret)
+	if (ret) {
+		manager_refused(context, thread, ret);
 		return ret;
+	}
 
 	node = binder_node_find_or_new(thread->proc, fbo);
 	if (IS_ERR(node))
@@ -98,8 +110,10 @@ int binder_context_set_manager(struct binder_thread *thread, const struct flat_b
 		binder_node_make_manager(node);
 	}
 	spin_unlock(&context->lock);
-	if (ret)
+	if (ret) {
 		binder_node_put_tmp(node);
+		manager_refused(context, thread, ret);
+	}
 	return ret;
 }
 

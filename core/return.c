@@ -101,10 +101,11 @@ static void transaction_describe(struct binder_thread *thread, const struct bind
 }
 
 /*
- * Deliver a call or reply, in two phases. First the transaction leaves its
- * queue and whatever takes time is done unlocked: names of the sender as the
- * receiver's namespaces see them (and, with them, installing files). Then it
- * becomes the thread's: on its stack, its buffer user space's to free.
+ * Deliver a call or reply, in two phases. First it moves from its queue to the
+ * thread's stack, in one step, so that at no time the thread looks idle; and
+ * whatever takes time is done unlocked: names of the sender as the receiver's
+ * namespaces see them (and, with them, installing files). Then its buffer
+ * becomes user space's to free.
  */
 static void take_transaction(struct binder_thread *thread, struct binder_transaction *t)
 	__must_hold(&thread->proc->lock)
@@ -115,6 +116,7 @@ static void take_transaction(struct binder_thread *thread, struct binder_transac
 
 	lockdep_assert_held(&proc->lock);
 	transaction_describe(thread, t, &tr);
+	binder_transaction_take_locked(thread, t);
 	spin_unlock(&proc->lock);
 	tr.sender_pid = t->from ? binder_host_pid_seen(proc, t->from->proc) : 0;
 	tr.sender_euid = binder_host_uid_seen(proc, t->sender_euid);

@@ -75,16 +75,9 @@ static bool caller_busy_locked(const struct binder_transaction *t)
 	__must_hold(&t->from->proc->lock)
 {
 	struct binder_thread *from = t->from;
-	struct binder_work *work;
 
 	lockdep_assert_held(&from->proc->lock);
-	if (from->stack != t)
-		return true;
-	list_for_each_entry(work, &from->todo, entry)
-		if (work->type == BINDER_WORK_TRANSACTION &&
-		    container_of(work, struct binder_transaction, work)->from)
-			return true;
-	return false;
+	return from->stack != t || from->calls;
 }
 
 /* Off the caller's stack, of which it is the top. The stack's reference is to be dropped. */
@@ -245,11 +238,29 @@ void binder_transaction_release_stack(struct binder_thread *thread,
 }
 
 /**
- * binder_transaction_deliver_locked() - a thread takes a transaction
+ * binder_transaction_take_locked() - a thread takes a transaction
  *
- * Its buffer becomes user space's to free; a synchronous call goes on the
- * thread's stack, with the queue's reference. Otherwise that is the caller's.
+ * A synchronous call goes on the thread's stack, with the queue's reference.
+ * Otherwise that is the caller's.
  *
+ * Context: thread->proc->lock held.
+ */
+void binder_transaction_take_locked(struct binder_thread *thread, struct binder_transaction *t)
+{
+	lockdep_assert_held(&thread->proc->lock);
+	if (!t->from)
+		return;
+	if (t->direct)
+		thread->calls--;
+	t->to_thread = thread;
+	WRITE_ONCE(t->to_tid, thread->tid);
+	t->to_parent = thread->stack;
+	thread->stack = t;
+}
+
+/**
+ * binder_transaction_deliver_locked() - user space is about to see a transaction
+ * Its buffer becomes user space's to free.
  * Context: thread->proc->lock held.
  */
 void binder_transaction_deliver_locked(struct binder_thread *thread, struct binder_transaction *t)
@@ -257,12 +268,6 @@ void binder_transaction_deliver_locked(struct binder_thread *thread, struct bind
 	lockdep_assert_held(&thread->proc->lock);
 	binder_alloc_allow_free(thread->proc->alloc, t->buffer);
 	t->buffer = NULL;
-	if (!t->from)
-		return;
-	t->to_thread = thread;
-	WRITE_ONCE(t->to_tid, thread->tid);
-	t->to_parent = thread->stack;
-	thread->stack = t;
 }
 
 /**

@@ -338,28 +338,29 @@ static struct binder_transaction *stack_detach_locked(struct binder_thread *thre
 	return stack;
 }
 
-/* A queue of the dead: undelivered calls fail, notices about the living move on. */
-static void todo_sort_locked(struct binder_thread *thread, struct list_head *dropped)
-	__must_hold(&proc->lock)
+/*
+ * Take one thing out of the queue of a dead thread: how many there are is up
+ * to user space, so the lock is not held for all of them. Notices about the
+ * living move on to the process.
+ * Return: false when it is empty; else *@work, if set, is the caller's to drop.
+ */
+static bool todo_take(struct binder_thread *thread, struct binder_work **work)
 {
 	struct binder_proc *proc = thread->proc;
-	struct binder_work *work, *next;
+	struct binder_work *first;
 
-	lockdep_assert_held(&proc->lock);
-	list_for_each_entry_safe(work, next, &thread->todo, entry) {
-		list_del_init(&work->entry);
-		switch (work->type) {
-		case BINDER_WORK_TRANSACTION:
-		case BINDER_WORK_COMPLETE:
-			list_add_tail(&work->entry, dropped);
-			break;
-		case BINDER_WORK_ERROR:
-			break; /* part of the thread */
-		default:
-			binder_proc_queue_locked(proc, work);
-		}
+	*work = NULL;
+	spin_lock(&proc->lock);
+	first = list_first_entry_or_null(&thread->todo, struct binder_work, entry);
+	if (first) {
+		list_del_init(&first->entry);
+		if (first->type == BINDER_WORK_TRANSACTION || first->type == BINDER_WORK_COMPLETE)
+			*work = first;
+		else if (first->type != BINDER_WORK_ERROR) /* which is part of the thread */
+			binder_proc_queue_locked(proc, first);
 	}
-	thread->flagged = false;
+	spin_unlock(&proc->lock);
+	return first != NULL;
 }
 
 /**
@@ -375,8 +376,7 @@ void binder_thread_release(struct binder_thread *thread)
 {
 	struct binder_proc *proc = thread->proc;
 	struct binder_transaction *stack;
-	struct binder_work *work, *next;
-	LIST_HEAD(dropped);
+	struct binder_work *work;
 
 	spin_lock(&proc->lock);
 	if (thread->dead) {
@@ -387,16 +387,15 @@ void binder_thread_release(struct binder_thread *thread)
 	rb_erase(&thread->rb_node, &proc->threads);
 	list_del_init(&thread->waiting_entry);
 	stack = stack_detach_locked(thread);
-	todo_sort_locked(thread, &dropped);
+	thread->flagged = false;
 	if (thread->looper & BINDER_LOOPER_POLL)
 		binder_host_poll_wake(proc);
 	spin_unlock(&proc->lock);
 
 	binder_transaction_release_stack(thread, stack);
-	list_for_each_entry_safe(work, next, &dropped, entry) {
-		list_del_init(&work->entry);
-		binder_work_drop(work);
-	}
+	while (todo_take(thread, &work))
+		if (work)
+			binder_work_drop(work);
 	binder_thread_put(thread);
 }
 

@@ -86,6 +86,7 @@ struct binder_thread {
 	struct binder_extended_error ee;
 	enum binder_park park;
 	u32 looper;
+	u32 calls; /* synchronous calls in todo */
 	bool need_return; /* the next read returns at once */
 	bool flagged; /* todo holds something that ends a wait */
 	bool dead;

@@ -189,30 +189,25 @@ static struct binder_node *call_lookup_node(struct send *s)
 	return node;
 }
 
-/* On success s->node has the strong count that the buffer will hold. */
+/* s->node has the strong count that the buffer will hold; send_unbuild() drops it. */
 static int call_find_target(struct send *s)
 {
 	struct binder_node *node = call_lookup_node(s);
-	int ret = 0;
 
 	if (!node)
 		return s->failure.error;
 	s->log.node_id = node->debug_id;
 	s->log.to_pid = node->proc->pid;
-	if (node->proc == s->thread->proc) {
-		ret = SEND_FAIL(s, BR_FAILED_REPLY, -EINVAL, "the target is the sender's own");
-	} else if (node->flags & FLAT_BINDER_FLAG_TXN_SECURITY_CTX) {
-		ret = SEND_FAIL(s, BR_FAILED_REPLY, -EOPNOTSUPP,
-				"the target wants a security context, and there are none");
-	} else if (!binder_node_enter_target(node)) {
-		ret = SEND_FAIL(s, BR_DEAD_REPLY, -EINVAL, "the target is dead");
-	} else {
-		s->node = node;
-		s->to = node->proc;
-	}
-	if (ret)
-		binder_node_dec_local(node, true);
-	return ret;
+	s->node = node;
+	if (node->proc == s->thread->proc)
+		return SEND_FAIL(s, BR_FAILED_REPLY, -EINVAL, "the target is the sender's own");
+	if (!binder_node_enter_target(node))
+		return SEND_FAIL(s, BR_DEAD_REPLY, -EINVAL, "the target is dead");
+	s->to = node->proc;
+	if (node->flags & FLAT_BINDER_FLAG_TXN_SECURITY_CTX)
+		return SEND_FAIL(s, BR_FAILED_REPLY, -EOPNOTSUPP,
+				 "the target wants a security context, and there are none");
+	return 0;
 }
 
 /* A call may not be made from the middle of another's business (uapi 2.4). */
@@ -259,10 +254,15 @@ static void call_queue_to_locked(struct binder_proc *to, struct binder_transacti
 	if (!thread)
 		thread = list_first_entry_or_null(&to->waiting_threads, struct binder_thread,
 						  waiting_entry);
-	if (thread)
-		binder_thread_queue_locked(thread, &t->work);
-	else
+	if (!thread) {
 		binder_proc_queue_locked(to, &t->work);
+		return;
+	}
+	if (t->from) {
+		t->direct = true;
+		thread->calls++;
+	}
+	binder_thread_queue_locked(thread, &t->work);
 }
 
 static int call_queue_sync(struct send *s)

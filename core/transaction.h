@@ -40,6 +40,7 @@ struct binder_transaction {
 	u32 code;
 	u32 flags;
 	bool reply;
+	bool direct; /* a call that was queued to a thread, not to the process */
 	int node_id;
 	u64 start_ms;
 	size_t data_size;
@@ -84,6 +85,8 @@ bool binder_transaction_answer(struct binder_transaction *call, struct binder_tr
 void binder_transaction_fail_caller(struct binder_transaction *t, u32 cmd, int debug_id, int error);
 void binder_transaction_release_stack(struct binder_thread *thread,
 				      struct binder_transaction *stack);
+void binder_transaction_take_locked(struct binder_thread *thread, struct binder_transaction *t)
+	__must_hold(&thread->proc->lock);
 void binder_transaction_deliver_locked(struct binder_thread *thread, struct binder_transaction *t)
 	__must_hold(&thread->proc->lock);
 void binder_transaction_discard(struct binder_transaction *t);

@@ -163,7 +163,8 @@ size_t sim_pages_live(struct binder_alloc *alloc);
 
 /* Where another thread could run while the core is inside a host call, or gets memory. */
 enum sim_point {
-	SIM_ALLOC,		/* no locks held at the first four, but mmap()'s own */
+	SIM_ALLOC,		/* no locks held at the first five, but mmap()'s own */
+	SIM_UID_SEEN,		/* a transaction is being delivered */
 	SIM_READ_USER,
 	SIM_WRITE_USER,
 	SIM_COPY_PAYLOAD,

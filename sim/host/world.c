@@ -239,6 +239,7 @@ bool binder_host_uid_eq(binder_uid_t a, binder_uid_t b)
 u32 binder_host_uid_seen(struct binder_proc *by, binder_uid_t uid)
 {
 	binder_might_sleep(BINDER_SITE);
+	sim_point(SIM_UID_SEEN);
 	return by->host.sim->ns && by->host.sim->uid != uid.value ? UID_OVERFLOW : uid.value;
 }
 

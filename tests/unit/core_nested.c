@@ -260,6 +260,36 @@ static void test_nested_server_dies_with_its_call_unread(void)
 }
 
 /* a waits for b, which died; meanwhile a serves c, whom b had called. */
+static void kill_proc(void *proc)
+{
+	sim_kill(proc);
+}
+
+/* As before, but the server dies while the call is on its way to the thread. */
+static void test_nested_server_dies_with_its_call_being_read(void)
+{
+	struct binder_transaction_data ab, ba;
+
+	start();
+	call(A, B, main_of[B], &ab);
+	EXPECT(sim_interrupt(main_of[A]));
+	put_call(main_of[B], handles_of[B][A], 0, "call");
+	submit_waits(main_of[B]);
+	EXPECT_EQ(sim_run(), 0);
+	sim_at(SIM_UID_SEEN, 1, kill_proc, procs[B]);
+	submit(main_of[A]);
+	EXPECT(!sim_at_pending());
+	take(main_of[A], BR_TRANSACTION_COMPLETE, NULL);
+	take_text(main_of[A], BR_TRANSACTION, "call", &ba);
+	take_end(main_of[A]);
+	put_u64(main_of[A], BC_FREE_BUFFER, ba.data.ptr.buffer);
+	put_reply(main_of[A], 0, "to nobody");
+	submit(main_of[A]);
+	take(main_of[A], BR_TRANSACTION_COMPLETE, NULL);
+	take(main_of[A], BR_DEAD_REPLY, NULL);
+	take_end(main_of[A]);
+}
+
 static void test_nested_middle_of_the_chain_dies(void)
 {
 	struct binder_transaction_data ab, bc, ca;
@@ -505,6 +535,7 @@ static const struct core_case cases[] = {
 	CASE(test_nested_server_dies_after_calling_back),
 	CASE(test_nested_server_thread_exits_after_calling_back),
 	CASE(test_nested_server_dies_with_its_call_unread),
+	CASE(test_nested_server_dies_with_its_call_being_read),
 	CASE(test_nested_middle_of_the_chain_dies),
 	CASE(test_nested_reply_waits_for_the_busy_caller),
 	CASE(test_nested_reply_waits_for_an_unread_call),
