@@ -26,7 +26,7 @@ static void death_queue_locked(struct binder_thread *thread, struct binder_death
 
 /* The owner is dead: queue the notice, once. */
 static void death_announce_locked(struct binder_ref *ref)
-	__must_hold(&proc->refs_lock)
+	__must_hold(&ref->proc->refs_lock)
 {
 	struct binder_proc *proc = ref->proc;
 

@@ -76,6 +76,7 @@ void binder_ioctl_end(struct binder_thread *thread)
 {
 	spin_lock(&thread->proc->lock);
 	thread->need_return = false;
+	thread->lookups--;
 	spin_unlock(&thread->proc->lock);
 	binder_thread_put(thread);
 }

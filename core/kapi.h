@@ -54,7 +54,7 @@
 #include <linux/slab.h>
 /* PAGE_SIZE PAGE_SHIFT PAGE_MASK PAGE_ALIGN offset_in_page struct page; kvcalloc kvzalloc kvfree */
 #include <linux/mm.h>
-/* bitmap_zalloc bitmap_free bitmap_copy find_next_zero_bit __set_bit __clear_bit BITS_PER_LONG */
+/* bitmap_copy find_next_zero_bit __set_bit __clear_bit BITS_PER_LONG BITS_TO_LONGS */
 #include <linux/bitmap.h>
 
 #endif

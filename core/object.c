@@ -102,6 +102,10 @@ int binder_objects_fetch(struct binder_thread *thread, const struct binder_trans
 	*objects = NULL;
 	if (!nr)
 		return 0;
+	/* Before memory is spent on a list that cannot be right. */
+	if (nr > tr->data_size / sizeof(struct binder_object_header))
+		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
+				   "there are more objects than the data has room for");
 	list = kvzalloc(sizeof(*list) + nr * sizeof(list->v[0]), GFP_KERNEL);
 	if (!list)
 		return binder_fail(failure, BR_FAILED_REPLY, -ENOMEM, "out of memory for the objects");

@@ -92,7 +92,7 @@ void binder_proc_put(struct binder_proc *proc)
 	binder_host_proc_fini(proc);
 	binder_alloc_put(proc->alloc);
 	binder_context_put(proc->context);
-	bitmap_free(proc->handles);
+	kvfree(proc->handles);
 	kfree(proc);
 	binder_obj_uncount(BINDER_OBJ_PROC);
 }

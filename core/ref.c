@@ -136,7 +136,7 @@ static int handles_grow_locked(struct binder_proc *proc) __must_hold(&proc->refs
 	if (nr <= proc->nr_handles) /* more than can be counted */
 		return -ENOMEM;
 	spin_unlock(&proc->refs_lock);
-	bits = bitmap_zalloc(nr, GFP_KERNEL);
+	bits = kvcalloc(BITS_TO_LONGS(nr), sizeof(*bits), GFP_KERNEL);
 	spin_lock(&proc->refs_lock);
 	if (!bits)
 		return -ENOMEM;
@@ -149,7 +149,7 @@ static int handles_grow_locked(struct binder_proc *proc) __must_hold(&proc->refs
 		proc->nr_handles = nr;
 	}
 	spin_unlock(&proc->refs_lock);
-	bitmap_free(old);
+	kvfree(old);
 	spin_lock(&proc->refs_lock);
 	return 0;
 }
@@ -243,7 +243,7 @@ static int ref_inc_locked(struct binder_ref *ref, bool strong, bool may_tell,
 
 /* Forget a reference whose counts are gone. */
 static void ref_erase_locked(struct binder_ref *ref, struct ref_trash *trash)
-	__must_hold(&proc->refs_lock)
+	__must_hold(&ref->proc->refs_lock)
 {
 	struct binder_proc *proc = ref->proc;
 

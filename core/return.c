@@ -224,7 +224,7 @@ static bool take(struct binder_thread *thread, struct binder_work *work)
 }
 
 static struct binder_work *next_work_locked(struct read *r)
-	__must_hold(&thread->proc->lock)
+	__must_hold(&r->thread->proc->lock)
 {
 	struct binder_thread *thread = r->thread;
 	struct binder_work *work;

@@ -72,8 +72,8 @@ static struct binder_thread *thread_alloc(struct binder_proc *proc, pid_t tid)
  * @tid: its thread id
  *
  * Context: may sleep; no locks held.
- * Return: the thread with a reference, for binder_ioctl_end() or
- * binder_thread_put(); NULL when out of memory.
+ * Return: the thread with a reference, in a call until binder_ioctl_end() or
+ * binder_thread_done(); NULL when out of memory.
  */
 struct binder_thread *binder_thread_lookup(struct binder_proc *proc, pid_t tid)
 {
@@ -95,10 +95,23 @@ struct binder_thread *binder_thread_lookup(struct binder_proc *proc, pid_t tid)
 		}
 	}
 	refcount_inc(&thread->refs);
+	thread->lookups++;
 	spin_unlock(&proc->lock);
 	if (new)
 		binder_thread_put(new);
 	return thread;
+}
+
+/**
+ * binder_thread_done() - undo binder_thread_lookup(), for a call that was no ioctl
+ * Context: no locks held.
+ */
+void binder_thread_done(struct binder_thread *thread)
+{
+	spin_lock(&thread->proc->lock);
+	thread->lookups--;
+	spin_unlock(&thread->proc->lock);
+	binder_thread_put(thread);
 }
 
 /** binder_thread_get() - one more reference. Context: any. Return: @thread. */
@@ -341,7 +354,8 @@ static struct binder_transaction *stack_detach_locked(struct binder_thread *thre
 /*
  * Take one thing out of the queue of a dead thread: how many there are is up
  * to user space, so the lock is not held for all of them. Notices about the
- * living move on to the process.
+ * living move on to the process, unless that is dead too: it may have emptied
+ * its own queue already.
  * Return: false when it is empty; else *@work, if set, is the caller's to drop.
  */
 static bool todo_take(struct binder_thread *thread, struct binder_work **work)
@@ -354,13 +368,48 @@ static bool todo_take(struct binder_thread *thread, struct binder_work **work)
 	first = list_first_entry_or_null(&thread->todo, struct binder_work, entry);
 	if (first) {
 		list_del_init(&first->entry);
-		if (first->type == BINDER_WORK_TRANSACTION || first->type == BINDER_WORK_COMPLETE)
+		if (first->type == BINDER_WORK_TRANSACTION || first->type == BINDER_WORK_COMPLETE ||
+		    (proc->dead && binder_work_owned(first)))
 			*work = first;
-		else if (first->type != BINDER_WORK_ERROR) /* which is part of the thread */
+		else if (first->type != BINDER_WORK_ERROR && !proc->dead)
 			binder_proc_queue_locked(proc, first);
 	}
 	spin_unlock(&proc->lock);
 	return first != NULL;
+}
+
+/*
+ * Take a thread out of its process, once. @stack receives what stood on its
+ * stack. Return: false when it is out already.
+ */
+static bool thread_detach_locked(struct binder_thread *thread, struct binder_transaction **stack)
+	__must_hold(&thread->proc->lock)
+{
+	struct binder_proc *proc = thread->proc;
+
+	lockdep_assert_held(&proc->lock);
+	if (thread->dead)
+		return false;
+	thread->dead = true;
+	rb_erase(&thread->rb_node, &proc->threads);
+	list_del_init(&thread->waiting_entry);
+	*stack = stack_detach_locked(thread);
+	thread->flagged = false;
+	if (thread->looper & BINDER_LOOPER_POLL)
+		binder_host_poll_wake(proc);
+	return true;
+}
+
+/* And settle what it leaves. The tree's reference is dropped. */
+static void thread_dispose(struct binder_thread *thread, struct binder_transaction *stack)
+{
+	struct binder_work *work;
+
+	binder_transaction_release_stack(thread, stack);
+	while (todo_take(thread, &work))
+		if (work)
+			binder_work_drop(work);
+	binder_thread_put(thread);
 }
 
 /**
@@ -374,52 +423,43 @@ static bool todo_take(struct binder_thread *thread, struct binder_work **work)
  */
 void binder_thread_release(struct binder_thread *thread)
 {
-	struct binder_proc *proc = thread->proc;
 	struct binder_transaction *stack;
-	struct binder_work *work;
+	bool detached;
 
-	spin_lock(&proc->lock);
-	if (thread->dead) {
-		spin_unlock(&proc->lock);
-		return;
-	}
-	thread->dead = true;
-	rb_erase(&thread->rb_node, &proc->threads);
-	list_del_init(&thread->waiting_entry);
-	stack = stack_detach_locked(thread);
-	thread->flagged = false;
-	if (thread->looper & BINDER_LOOPER_POLL)
-		binder_host_poll_wake(proc);
-	spin_unlock(&proc->lock);
-
-	binder_transaction_release_stack(thread, stack);
-	while (todo_take(thread, &work))
-		if (work)
-			binder_work_drop(work);
-	binder_thread_put(thread);
+	spin_lock(&thread->proc->lock);
+	detached = thread_detach_locked(thread, &stack);
+	spin_unlock(&thread->proc->lock);
+	if (detached)
+		thread_dispose(thread, stack);
 }
 
 /**
  * binder_thread_reap() - a thread's task ended without BINDER_THREAD_EXIT
- * @thread: the caller has a reference; its task is in no call any more
+ * @thread: the caller has a reference that is not of a lookup
  *
  * For hosts that can tell. Unlike the task itself this may race with the
  * release of the process, which then sees to its threads on its own.
  *
  * Context: may sleep; no locks held.
+ * Return: false when a new task with the same id has called in already: it has
+ * taken over the record, as it does in hosts that cannot tell.
  */
-void binder_thread_reap(struct binder_thread *thread)
+bool binder_thread_reap(struct binder_thread *thread)
 {
 	struct binder_proc *proc = thread->proc;
-	bool alive;
+	struct binder_transaction *stack;
+	bool taken_over, detached = false;
 
 	spin_lock(&proc->lock);
-	alive = !proc->dead;
-	if (alive)
+	taken_over = thread->lookups;
+	if (!taken_over && !proc->dead)
+		detached = thread_detach_locked(thread, &stack);
+	if (detached)
 		proc->users++;
 	spin_unlock(&proc->lock);
-	if (!alive)
-		return;
-	binder_thread_release(thread);
-	binder_proc_leave(proc);
+	if (detached) {
+		thread_dispose(thread, stack);
+		binder_proc_leave(proc);
+	}
+	return !taken_over;
 }

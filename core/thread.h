@@ -87,6 +87,7 @@ struct binder_thread {
 	enum binder_park park;
 	u32 looper;
 	u32 calls; /* synchronous calls in todo */
+	u32 lookups; /* calls of its task under way */
 	bool need_return; /* the next read returns at once */
 	bool flagged; /* todo holds something that ends a wait */
 	bool dead;
@@ -103,10 +104,11 @@ struct binder_thread {
 };
 
 struct binder_thread *binder_thread_lookup(struct binder_proc *proc, pid_t tid);
+void binder_thread_done(struct binder_thread *thread);
 struct binder_thread *binder_thread_get(struct binder_thread *thread);
 void binder_thread_put(struct binder_thread *thread);
 void binder_thread_release(struct binder_thread *thread);
-void binder_thread_reap(struct binder_thread *thread);
+bool binder_thread_reap(struct binder_thread *thread);
 
 void binder_thread_queue_locked(struct binder_thread *thread, struct binder_work *work)
 	__must_hold(&thread->proc->lock);

@@ -95,7 +95,8 @@ static int send_alloc_buffer(struct send *s)
 		return SEND_FAIL(s, BR_FAILED_REPLY, error,
 				 error == -ENOSPC ? "no space in the target's mapping" :
 				 error == -ENOMEM ? "out of memory for the buffer" :
-				 "the sizes are not possible");
+				 error == -EINVAL ? "the sizes are not possible" :
+				 "a page could not be put into the target's mapping");
 	}
 	buffer->target_node = s->node;
 	s->node = NULL;
@@ -223,7 +224,7 @@ static int call_check_nesting(struct send *s)
 	head = list_first_entry_or_null(&thread->todo, struct binder_work, entry);
 	if (thread->stack && thread->stack->from == thread)
 		ret = SEND_FAIL(s, BR_FAILED_REPLY, -EPROTO, "the sender already waits for a reply");
-	else if (head && head->type == BINDER_WORK_TRANSACTION)
+	else if (thread->calls || (head && head->type == BINDER_WORK_TRANSACTION))
 		ret = SEND_FAIL(s, BR_FAILED_REPLY, -EPROTO, "the sender has an unread transaction");
 	spin_unlock(&thread->proc->lock);
 	return ret;

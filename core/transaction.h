@@ -59,11 +59,6 @@ struct binder_transaction {
 	struct binder_transaction *answer; /* the reply, in no queue yet; with its reference */
 };
 
-static inline bool binder_transaction_oneway(const struct binder_transaction *t)
-{
-	return t->flags & TF_ONE_WAY;
-}
-
 /* sending (transaction.c) */
 void binder_transaction_call(struct binder_thread *thread,
 			     const struct binder_transaction_data *tr, u64 buffers_size);

@@ -63,8 +63,9 @@ const char *ab_error_text(ab_conn *conn, int error, char *buf, size_t size)
 
 	if ((error == -EPIPE || error == -ECOMM) &&
 	    !ab_conn_ioctl(conn, BINDER_GET_EXTENDED_ERROR, &ee) && ee.command != BR_OK)
-		snprintf(buf, size, "%s: %s (transaction %u, %d)", ab_strerror(error),
-			 refusal(ee.param), ee.id, ee.param);
+		snprintf(buf, size, "%s%s%s (transaction %u, %d)", ab_strerror(error),
+			 error == -ECOMM ? ": " : "", error == -ECOMM ? refusal(ee.param) : "",
+			 ee.id, ee.param);
 	else
 		snprintf(buf, size, "%s", ab_strerror(error));
 	return buf;

@@ -57,7 +57,7 @@ install_packages() {
 
 # usage - the head of the script
 usage() {
-	sed -n '4,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
+	sed -n '3,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
 }
 
 tmp=

@@ -15,8 +15,9 @@ static int call(ab_conn *conn, uint32_t code, ab_parcel *in, ab_parcel **out)
 	int ret = ab_call(conn, 0, code, in, out);
 
 	if (ret)
-		fprintf(stderr, "sample-client: call %u: %s\n", code,
-			ab_error_text(conn, ret, text, sizeof(text)));
+		fprintf(stderr, "sample-client: call %u: %s%s\n", code,
+			ab_error_text(conn, ret, text, sizeof(text)),
+			ret == -EPIPE ? "; is sample-service running on this device?" : "");
 	ab_parcel_free(in);
 	return ret;
 }
@@ -91,9 +92,14 @@ int main(int argc, char **argv)
 		fprintf(c == 'h' ? stdout : stderr, "usage: sample-client [--device=PATH]\n");
 		return c == 'h' ? 0 : 2;
 	}
+	if (optind < argc) {
+		fprintf(stderr, "usage: sample-client [--device=PATH]\n");
+		return 2;
+	}
 	ret = ab_open(&conn, device, NULL);
 	if (ret) {
-		fprintf(stderr, "sample-client: %s: %s\n", device, ab_strerror(ret));
+		fprintf(stderr, "sample-client: %s: %s; start anybinderd, or name a device\n",
+			device, ab_strerror(ret));
 		return 1;
 	}
 	ret = call_echo(conn);
@@ -101,8 +107,8 @@ int main(int argc, char **argv)
 		ret = call_add(conn);
 	if (!ret)
 		ret = call_who(conn);
-	if (ret)
-		fprintf(stderr, "sample-client: %s\n", ab_strerror(ret));
+	if (ret == -EBADMSG || ret == -ENODATA)
+		fprintf(stderr, "sample-client: the answer makes no sense: %s\n", ab_strerror(ret));
 	ab_close(conn);
 	return ret ? 1 : 0;
 }

@@ -57,7 +57,8 @@ static int run(const char *device, int ready_fd)
 
 	ret = ab_open(&conn, device, &options);
 	if (ret) {
-		fprintf(stderr, "sample-service: %s: %s\n", device, ab_strerror(ret));
+		fprintf(stderr, "sample-service: %s: %s; start anybinderd, or name a device\n",
+			device, ab_strerror(ret));
 		return 1;
 	}
 	object = ab_object_new(conn, serve, NULL);
@@ -98,6 +99,10 @@ int main(int argc, char **argv)
 				"usage: sample-service [--device=PATH] [--ready-fd=N]\n");
 			return c == 'h' ? 0 : 2;
 		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "usage: sample-service [--device=PATH] [--ready-fd=N]\n");
+		return 2;
 	}
 	return run(device, ready_fd);
 }

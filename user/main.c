@@ -125,6 +125,7 @@ static int serve(const struct binder_options *o, const sigset_t *signals)
 		binder_notify_ready(o->ready_fd);
 		sigwait(signals, &sig);
 		binder_notify_stopping();
+		ret = binder_workers_lost() ? -ENODEV : 0;
 	}
 	binder_workers_stopping();
 	binder_mount_detach();

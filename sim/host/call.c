@@ -71,7 +71,7 @@ bool sim_poll(struct sim_thread *thread)
 	if (call_enter(thread))
 		return true;
 	readable = binder_thread_poll(thread->record);
-	binder_thread_put(thread->record);
+	binder_thread_done(thread->record);
 	thread->record = NULL;
 	return readable;
 }

@@ -11,6 +11,7 @@
 #include <binder_witness.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -140,13 +141,32 @@ static void *sim_alloc(size_t n, size_t size, gfp_t flags, int fill, const char 
 	return memset(object + 1, fill, bytes);
 }
 
+/*
+ * Requirement R2: nothing needs memory that is contiguous beyond a page, which
+ * a fragmented machine may not have. Here no machine ever has it.
+ */
+static void check_order(size_t n, size_t size, const char *site)
+{
+	size_t bytes;
+
+	if (!check_mul_overflow(n, size, &bytes) && bytes > PAGE_SIZE)
+		binder_kapi_fatal("%s: %zu bytes in one piece: use kvcalloc()", site, bytes);
+}
+
+void *binder_kapi_kvzalloc(size_t n, size_t size, gfp_t flags, const char *site)
+{
+	return sim_alloc(n, size, flags, 0, site);
+}
+
 void *binder_kapi_alloc(size_t n, size_t size, gfp_t flags, const char *site)
 {
+	check_order(n, size, site);
 	return sim_alloc(n, size, flags, POISON_NEW, site);
 }
 
 void *binder_kapi_zalloc(size_t n, size_t size, gfp_t flags, const char *site)
 {
+	check_order(n, size, site);
 	return sim_alloc(n, size, flags, 0, site);
 }
 

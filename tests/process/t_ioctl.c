@@ -7,6 +7,7 @@
 #include "server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -166,6 +167,18 @@ static void test_nonblock_nothing_to_read_says_eagain(void)
 	bt_warm(&t);
 	CHECK_EQ(bt_ioctl(&t, true), -EAGAIN);
 	CHECK_EQ(bt_ioctl(&t, true), -EAGAIN);
+}
+
+/* Our daemon is told of the flag at open only (docs/hosts.md). */
+static void test_nonblock_set_later_says_eagain(void)
+{
+	struct client *c = client_open();
+
+	if (driver_is_own())
+		return;
+	bt_warm(&c->t);
+	CHECK_EQ(fcntl(c->b.fd, F_SETFL, O_RDWR | O_NONBLOCK), 0);
+	CHECK_EQ(bt_ioctl(&c->t, true), -EAGAIN);
 }
 
 /* The write half is done although the read half finds nothing. */
@@ -338,6 +351,7 @@ static const struct test_case cases[] = {
 	QUICK(test_close_of_duplicate_makes_read_return),
 	QUICK(test_close_of_duplicate_wakes_waiting_thread),
 	QUICK(test_nonblock_nothing_to_read_says_eagain),
+	QUICK(test_nonblock_set_later_says_eagain),
 	QUICK(test_nonblock_eagain_keeps_write_consumed),
 	QUICK(test_max_threads_any_number_is_taken),
 	QUICK(test_max_threads_bad_pointer_fails),

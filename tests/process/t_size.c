@@ -428,7 +428,7 @@ static void test_device_write_and_truncate_are_refused_or_harmless(void)
 	send_bytes(p, 0, "payload", 7);
 	CHECK_EQ(bt_event(&p->s, &ret), BR_TRANSACTION);
 	(void)!ftruncate(p->sb.fd, 0);
-	(void)!ftruncate(p->sb.fd, 1ll << 40);
+	(void)!ftruncate(p->sb.fd, 1 << 30);
 	(void)!fallocate(p->sb.fd, 0x03, 0, 1 << 20);
 	(void)!pwrite(p->sb.fd, junk, sizeof(junk), 1 << 19);
 	(void)!pread(p->sb.fd, junk, sizeof(junk), 0);

@@ -108,7 +108,7 @@ static void find_queued(struct binder_proc *proc, struct binder_transaction *t)
 
 	CHECK(t->to_proc == proc && !t->to_thread);
 	CHECK(t->buffer && !t->buffer->free && !t->buffer->may_free);
-	CHECK(t->buffer->oneway == (!t->reply && binder_transaction_oneway(t)));
+	CHECK(t->buffer->oneway == (!t->reply && (t->flags & TF_ONE_WAY) != 0));
 	CHECK(!t->from == (t->reply || t->buffer->oneway));
 	CHECK(!found->progress);
 	found->progress = true;
@@ -189,14 +189,20 @@ static void find_thread_of(struct binder_proc *proc, struct binder_thread *threa
 {
 	struct binder_work *work;
 	bool flagged = false;
+	u32 calls = 0;
 
 	CHECK(thread->proc == proc && !thread->dead);
+	CHECK(thread->lookups == (thread->host.sim->record == thread));
 	find_thread(thread);
 	thing_of(&threads, thread)->refs++;
 	find_stack(thread);
-	list_for_each_entry(work, &thread->todo, entry)
+	list_for_each_entry(work, &thread->todo, entry) {
 		flagged |= find_work(proc, thread, work);
+		calls += work->type == BINDER_WORK_TRANSACTION &&
+			 container_of(work, struct binder_transaction, work)->from;
+	}
 	CHECK(thread->flagged ? !list_empty(&thread->todo) : !flagged);
+	CHECK(thread->calls == calls);
 }
 
 static void find_buffers(struct binder_proc *proc)

@@ -106,6 +106,8 @@ static struct binder_thread *record_of(struct sim_thread *thread)
 	struct binder_thread *record = binder_thread_lookup(thread->proc->proc, thread->tid);
 
 	EXPECT(record);
+	binder_thread_get(record);
+	binder_thread_done(record);
 	return record;
 }
 
@@ -117,12 +119,60 @@ static void test_reap_of_the_thread_that_serves(void)
 	start();
 	call_taken(client, 0, server, "x", &tr);
 	record = record_of(server);
-	binder_thread_reap(record);
+	EXPECT(binder_thread_reap(record));
 	told_dead();
 	/* Once is enough. */
 	binder_thread_reap(record);
 	binder_thread_put(record);
 	call_taken(client, 0, looper_of(server_proc, 102), "y", &tr);
+}
+
+/* A new task has the dead one's id, and has called in before we came. */
+static void test_reap_leaves_a_record_in_use(void)
+{
+	struct binder_transaction_data tr;
+	struct binder_thread *record;
+
+	start();
+	EXPECT_EQ(sim_write_read(server, &(struct binder_write_read){ .read_size = 0 }, false), 0);
+	submit_waits(server);
+	record = record_of(server);
+	EXPECT(!binder_thread_reap(record));
+	binder_thread_put(record);
+	call_taken(client, 0, server, "x", &tr);
+	answer(server, &tr, client, "y");
+}
+
+static void close_server(void *arg)
+{
+	(void)arg;
+	sim_close(server_proc);
+}
+
+/* The process empties its queue while a confirmation is still in its thread's. */
+static void test_reap_with_confirmation_while_the_process_goes(void)
+{
+	struct binder_write_read small = { .read_size = 8 };
+	struct binder_thread *record;
+	u32 handle;
+
+	start();
+	handle = give(client, server, 0x10);
+	sim_put(server, BC_ENTER_LOOPER, NULL);
+	send(server);
+	small.read_buffer = (uintptr_t)server->in;
+	EXPECT_EQ(sim_write_read(server, &small, false), BINDER_PARK);
+	put_call(client, 0, TF_CLEAR_BUF, "unread");
+	submit_waits(client);
+	EXPECT_EQ(sim_run(), 1);
+	put_death(server, BC_REQUEST_DEATH_NOTIFICATION, handle, 1);
+	put_death(server, BC_CLEAR_DEATH_NOTIFICATION, handle, 1);
+	send(server);
+	record = record_of(server);
+	sim_at(SIM_ZERO_BUFFER, 1, close_server, NULL);
+	EXPECT(binder_thread_reap(record));
+	EXPECT(!sim_at_pending());
+	binder_thread_put(record);
 }
 
 static void test_reap_after_the_process(void)
@@ -134,12 +184,6 @@ static void test_reap_after_the_process(void)
 	sim_kill(server_proc);
 	binder_thread_reap(record);
 	binder_thread_put(record);
-}
-
-static void close_server(void *arg)
-{
-	(void)arg;
-	sim_close(server_proc);
 }
 
 /* The process is closed while the reaper clears the buffer of a call nobody read. */
@@ -373,7 +417,6 @@ static void test_error_unread_stands(void)
 	put_call(client, 0, 0, "second");
 	send(client);
 	fetch(server);
-	fetch(server);
 	take_text(server, BR_TRANSACTION, "second", NULL);
 	thread_exit(server);
 	fetch(client);
@@ -474,8 +517,10 @@ static const struct core_case cases[] = {
 	CASE(test_exit_leaves_the_process_queue_to_others),
 	CASE(test_exit_and_back),
 	CASE_PLAIN(test_reap_of_the_thread_that_serves),
+	CASE(test_reap_leaves_a_record_in_use),
 	CASE_PLAIN(test_reap_after_the_process),
 	CASE_PLAIN(test_reap_while_the_process_goes),
+	CASE_PLAIN(test_reap_with_confirmation_while_the_process_goes),
 	CASE(test_death_of_the_process_that_serves),
 	CASE(test_death_of_the_process_that_waits),
 	CASE(test_death_with_calls_queued_everywhere),

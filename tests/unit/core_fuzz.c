@@ -649,6 +649,24 @@ static void do_ioctl(struct fuzz_thread *t)
 	}
 }
 
+/* Its task ended. Even its process may go before all is cleared up. */
+static void do_reap(struct fuzz_proc *p, struct fuzz_thread *t)
+{
+	struct binder_thread *record;
+
+	t->calling = true;
+	record = binder_thread_lookup(p->sim->proc, t->sim->tid);
+	t->calling = false;
+	if (!record)
+		return;
+	TRACE("    is reaped\n");
+	binder_thread_get(record);
+	binder_thread_done(record);
+	t->serving.nr = 0;
+	binder_thread_reap(record);
+	binder_thread_put(record);
+}
+
 static void do_thread(struct fuzz_proc *p)
 {
 	struct fuzz_thread *t = &p->threads[below(NR_THREADS)];
@@ -660,6 +678,10 @@ static void do_thread(struct fuzz_proc *p)
 		return;
 	returns_arrived();
 	TRACE("  %d:%d%s\n", p->sim->pid, t->sim->tid, t->sim->parked ? " waits" : "");
+	if (!t->sim->parked && one_in(100)) {
+		do_reap(p, t);
+		return;
+	}
 	t->calling = true;
 	if (t->sim->parked)
 		sim_interrupt(t->sim);

@@ -112,7 +112,9 @@ static void test_report_queues(void)
 	struct sim_thread *owner, *waiter;
 	u32 handle;
 
-	start();
+	server_proc = open_proc(100);
+	server = manager_of(server_proc, 101);
+	client = thread_of(open_proc(200), 201);
 	owner = thread_of(open_proc(400), 401);
 	handle = pass(server, give(owner, server, 0x40), client);
 	put_death(client, BC_REQUEST_DEATH_NOTIFICATION, handle, 0x88);
@@ -123,14 +125,15 @@ static void test_report_queues(void)
 	binder_report_proc(&text, 200);
 	EXPECT_SAYS("    node work ");
 	sim_kill(owner->proc);
+	begin();
+	binder_report_proc(&text, 200);
+	EXPECT_SAYS("  has dead binder\n");
 	put_death(client, BC_CLEAR_DEATH_NOTIFICATION, handle, 0x88);
 	send(client);
 	begin();
 	binder_report_proc(&text, 200);
-	EXPECT_SAYS("  has dead binder\n");
 	EXPECT_SAYS("  has cleared dead binder\n");
-	/* One a read, after what is the thread's own. */
-	fetch(client);
+	/* After what is the thread's own. */
 	fetch(client);
 	fetch(client);
 	begin();

@@ -278,7 +278,7 @@ static void kstrdup_under_spinlock(void)
 static void bitmap_under_spinlock(void)
 {
 	spin_lock(&spin_outer);
-	bitmap_free(bitmap_zalloc(8, GFP_KERNEL));
+	kvfree(kvcalloc(1, 8, GFP_KERNEL));
 }
 
 static void kvfree_under_spinlock(void)

@@ -10,9 +10,9 @@ static bool five_allocations(void)
 	void *b = a ? kzalloc(8, GFP_KERNEL) : NULL;
 	void *c = b ? kvcalloc(2, 8, GFP_KERNEL) : NULL;
 	char *d = c ? kstrdup("d", GFP_KERNEL) : NULL;
-	unsigned long *e = d ? bitmap_zalloc(8, GFP_KERNEL) : NULL;
+	unsigned long *e = d ? kvcalloc(1, 8, GFP_KERNEL) : NULL;
 
-	bitmap_free(e);
+	kvfree(e);
 	kfree(d);
 	kvfree(c);
 	kfree(b);

@@ -163,7 +163,7 @@ static void test_a_refused_call_says_why(void)
 	CHECK_STR(text, "the driver refused the transaction: no space in the receiver's mapping "
 			"(transaction 9, -28)");
 	fake->extended.param = -9999;
-	CHECK(strstr(ab_error_text(conn, -EPIPE, text, sizeof(text)), "without a name"));
+	CHECK(strstr(ab_error_text(conn, -ECOMM, text, sizeof(text)), "without a name"));
 	fake->extended.command = BR_OK;
 	CHECK_STR(ab_error_text(conn, -EPIPE, text, sizeof(text)), ab_strerror(-EPIPE));
 	CHECK_STR(ab_error_text(conn, -EINTR, text, 4), "Int");

@@ -92,7 +92,7 @@ static int thread_check(struct binder_thread *thread)
  * binder_call_thread() - the record of the thread that sent a request
  * @tid: as FUSE gives it
  * Context: may sleep.
- * Return: the thread with a reference; ERR_PTR: -EINVAL for one that may not
+ * Return: the thread, as of binder_thread_lookup(); ERR_PTR: -EINVAL for one that may not
  * use @proc, -ENOMEM.
  */
 struct binder_thread *binder_call_thread(struct binder_proc *proc, pid_t tid)
@@ -109,7 +109,7 @@ struct binder_thread *binder_call_thread(struct binder_proc *proc, pid_t tid)
 		return ERR_PTR(-ENOMEM);
 	if (unlikely(!thread->host.known) && thread_check(thread)) {
 		binder_thread_release(thread);
-		binder_thread_put(thread);
+		binder_thread_done(thread);
 		return ERR_PTR(-EINVAL);
 	}
 	return thread;

@@ -17,7 +17,7 @@ static u32 poll_events(struct binder_proc *proc, pid_t tid)
 	if (IS_ERR(thread))
 		return EPOLLERR;
 	readable = binder_thread_poll(thread);
-	binder_thread_put(thread);
+	binder_thread_done(thread);
 	return readable ? EPOLLIN : 0;
 }
 

@@ -53,6 +53,7 @@ struct binder_worker {
  * @base: as many as there should be, besides hanging ones; atomic
  * @follow_cpus: @base is the number of usable CPUs; immutable
  * @stopping: atomic
+ * @lost: the filesystem went away by itself; atomic
  */
 struct binder_pool {
 	struct mutex lock;
@@ -60,6 +61,7 @@ struct binder_pool {
 	unsigned int base;
 	bool follow_cpus;
 	int stopping;
+	int lost;
 	struct binder_worker workers[BINDER_WORKERS_MAX];
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/poll.h>
+#include <sys/resource.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -26,6 +27,7 @@ static struct {
 	/* immutable: */
 	int epoll;
 	int event; /* ends a wait */
+	int fds_max; /* descriptors from this number on are not for watching threads */
 } reaper;
 
 static struct list_head *bucket_of(int fd)
@@ -43,8 +45,11 @@ static int epoll_add(int fd)
 /** binder_reaper_start() - once, before requests are served. Return: 0 or -errno. */
 int binder_reaper_start(void)
 {
+	struct rlimit limit = { 0 };
 	int i;
 
+	getrlimit(RLIMIT_NOFILE, &limit);
+	reaper.fds_max = (int)min_t(u64, limit.rlim_cur / 4 * 3, INT_MAX);
 	mutex_init(&reaper.lock);
 	for (i = 0; i < BUCKETS; i++)
 		INIT_LIST_HEAD(&reaper.buckets[i]);
@@ -57,9 +62,10 @@ int binder_reaper_start(void)
 
 /**
  * binder_reaper_watch() - a thread was seen for the first time
- * Without a descriptor left, or on an older kernel, it is as in the kernel's
- * driver: its record stays until it says so or the device is closed.
- * Context: may sleep; @thread is the caller's, in a call.
+ * On an older kernel, or with too few descriptors left, it is as in the kernel's
+ * driver: its record stays until it says so or the device is closed. Some are
+ * always left: others need them to open devices and to be found.
+ * Context: may sleep.
  */
 void binder_reaper_watch(struct binder_thread *thread)
 {
@@ -67,6 +73,10 @@ void binder_reaper_watch(struct binder_thread *thread)
 
 	if (fd < 0)
 		return;
+	if (fd >= reaper.fds_max) {
+		close(fd);
+		return;
+	}
 	mutex_lock(&reaper.lock);
 	thread->host.exit_fd = fd;
 	list_add(&thread->host.exit_entry, bucket_of(fd));
@@ -138,7 +148,8 @@ void binder_reaper_wait(int timeout_ms)
 		if (!thread)
 			continue;
 		binder_reaper_forget(thread);
-		binder_thread_reap(thread);
+		if (!binder_thread_reap(thread))
+			binder_reaper_watch(thread);
 		binder_thread_put(thread);
 	}
 }

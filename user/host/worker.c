@@ -183,8 +183,11 @@ static void connection_lost(ssize_t err)
 {
 	if (__atomic_load_n(&binder_pool.stopping, __ATOMIC_RELAXED))
 		return;
-	if (err != -ENODEV)
+	if (err == -ENODEV)
+		binder_say("somebody has unmounted the devices: nothing is left to serve\n");
+	else
 		binder_say("reading requests from FUSE failed: %s\n", strerror((int)-err));
+	__atomic_store_n(&binder_pool.lost, 1, __ATOMIC_RELAXED);
 	kill(getpid(), SIGTERM);
 }
 
@@ -282,6 +285,12 @@ int binder_workers_start(unsigned int nr)
 		ret = binder_worker_spawn_locked();
 	mutex_unlock(&binder_pool.lock);
 	return ret;
+}
+
+/** binder_workers_lost() - did the filesystem go away by itself? */
+bool binder_workers_lost(void)
+{
+	return __atomic_load_n(&binder_pool.lost, __ATOMIC_RELAXED);
 }
 
 /** binder_workers_stopping() - the unmount that comes is wanted */

@@ -25,6 +25,7 @@ struct binder_thread;
 #define BINDER_WORKERS_MAX 64
 
 int binder_workers_start(unsigned int nr);
+bool binder_workers_lost(void);
 void binder_workers_stopping(void);
 void binder_workers_stop(void);
 

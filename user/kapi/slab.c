@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <binder_witness.h>
+#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
@@ -45,6 +46,11 @@ void *binder_kapi_zalloc(size_t n, size_t size, gfp_t flags, const char *site)
 		return calloc(1, bytes);
 	mem = malloc(bytes);
 	return mem ? memset(mem, 0, bytes) : NULL;
+}
+
+void *binder_kapi_kvzalloc(size_t n, size_t size, gfp_t flags, const char *site)
+{
+	return binder_kapi_zalloc(n, size, flags, site);
 }
 
 void binder_kapi_free(const void *ptr, const char *site)

@@ -3,12 +3,11 @@
 #define USER_KAPI_BITMAP_H
 
 #include <linux/kernel.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
 #define BITS_PER_LONG ((int)(sizeof(long) * CHAR_BIT))
-#define BINDER_BITMAP_LONGS(nbits) DIV_ROUND_UP((size_t)(nbits), (size_t)BITS_PER_LONG)
+#define BITS_TO_LONGS(nbits) DIV_ROUND_UP((size_t)(nbits), (size_t)BITS_PER_LONG)
 
 /* Not atomic, as in the kernel: the caller has a lock. */
 static inline void __set_bit(unsigned long nr, unsigned long *map)
@@ -26,21 +25,14 @@ static inline bool test_bit(unsigned long nr, const unsigned long *map)
 	return map[nr / BITS_PER_LONG] >> (nr % BITS_PER_LONG) & 1;
 }
 
-#define bitmap_zalloc(nbits, flags) \
-	((unsigned long *)binder_kapi_zalloc(BINDER_BITMAP_LONGS(nbits), sizeof(long), flags, \
-					     BINDER_SITE))
-#define bitmap_free(map) binder_kapi_free(map, BINDER_SITE)
-
 /* Whole words, as in the kernel. */
 static inline void bitmap_copy(unsigned long *dst, const unsigned long *src, unsigned int nbits)
 {
-	memcpy(dst, src, BINDER_BITMAP_LONGS(nbits) * sizeof(long));
+	memcpy(dst, src, BITS_TO_LONGS(nbits) * sizeof(long));
 }
 
 /** find_next_zero_bit() - first clear bit at or after @start, @nbits if none */
 unsigned long find_next_zero_bit(const unsigned long *map, unsigned long nbits,
 				 unsigned long start);
-/** find_last_bit() - the highest set bit below @nbits, @nbits if none */
-unsigned long find_last_bit(const unsigned long *map, unsigned long nbits);
 
 #endif

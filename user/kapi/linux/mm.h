@@ -18,8 +18,15 @@
 /* Known to the host only. */
 struct page;
 
-#define kvzalloc(size, flags) binder_kapi_zalloc(1, size, flags, BINDER_SITE)
-#define kvcalloc(n, size, flags) binder_kapi_zalloc(n, size, flags, BINDER_SITE)
+/**
+ * binder_kapi_kvzalloc() - as binder_kapi_zalloc(), for what may not fit into a page
+ * Its own function, so that a host can tell who did not ask for one piece.
+ */
+void *binder_kapi_kvzalloc(size_t n, size_t size, gfp_t flags, const char *site)
+	__attribute__((__malloc__, __alloc_size__(1, 2), __warn_unused_result__));
+
+#define kvzalloc(size, flags) binder_kapi_kvzalloc(1, size, flags, BINDER_SITE)
+#define kvcalloc(n, size, flags) binder_kapi_kvzalloc(n, size, flags, BINDER_SITE)
 
 /* Unlike kfree() it may have to unmap, and that sleeps. */
 #define kvfree(ptr) do {		\
