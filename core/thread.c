@@ -229,6 +229,25 @@ bool binder_thread_unpark(struct binder_thread *thread)
 }
 
 /**
+ * binder_thread_decline() - the host will not read for a thread after all
+ *
+ * For a host that refuses a call it may already have claimed. What the thread
+ * was woken for stays in its queue; what is the process's goes to another.
+ *
+ * Context: takes the PROC lock.
+ */
+void binder_thread_decline(struct binder_thread *thread)
+{
+	struct binder_proc *proc = thread->proc;
+
+	spin_lock(&proc->lock);
+	thread->park = BINDER_RUNNING;
+	if (!list_empty(&proc->todo))
+		binder_proc_wake_one_locked(proc);
+	spin_unlock(&proc->lock);
+}
+
+/**
  * binder_thread_poll() - would a read by this thread return?
  *
  * Makes the thread a poll user: from now on binder_host_poll_wake() is called

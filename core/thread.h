@@ -121,6 +121,7 @@ bool binder_thread_has_work_locked(const struct binder_thread *thread)
 	__must_hold(&thread->proc->lock);
 void binder_thread_park_locked(struct binder_thread *thread) __must_hold(&thread->proc->lock);
 bool binder_thread_unpark(struct binder_thread *thread);
+void binder_thread_decline(struct binder_thread *thread);
 bool binder_thread_poll(struct binder_thread *thread);
 
 void binder_thread_enter_looper(struct binder_thread *thread);

@@ -223,6 +223,31 @@ static void test_interrupt_loses_against_a_wake(void)
 	take_text(server, BR_TRANSACTION, "x", NULL);
 }
 
+/* The host refuses to read for a thread that was woken for work of the process. */
+static void test_decline_leaves_the_work_to_another(void)
+{
+	struct binder_proc *proc;
+	struct sim_thread *other;
+	struct binder_work *work;
+
+	start();
+	other = looper_of(server->proc, 150);
+	proc = server->proc->proc;
+	submit_waits(server);
+	submit_waits(other);
+	work = binder_work_complete_new();
+	EXPECT(work);
+	spin_lock(&proc->lock);
+	binder_proc_queue_locked(proc, work);
+	spin_unlock(&proc->lock);
+	EXPECT_EQ(other->record->park, BINDER_READY);
+	EXPECT_EQ(server->record->park, BINDER_PARKED);
+	binder_thread_decline(other->record);
+	EXPECT_EQ(server->record->park, BINDER_READY);
+	/* It is there to be read for all the same. */
+	EXPECT_EQ(sim_run(), 1);
+}
+
 static void test_interrupt_of_a_caller_keeps_its_call(void)
 {
 	struct binder_transaction_data tr;
@@ -381,6 +406,7 @@ static const struct core_case cases[] = {
 	CASE(test_read_without_waiting),
 	CASE(test_interrupt_claims_a_wait_once),
 	CASE(test_interrupt_loses_against_a_wake),
+	CASE_PLAIN(test_decline_leaves_the_work_to_another),
 	CASE(test_interrupt_of_a_caller_keeps_its_call),
 	CASE(test_woken_thread_that_finds_nothing_waits_on),
 	CASE(test_woken_thread_that_has_no_room_wakes_another),

@@ -269,10 +269,12 @@ void binder_call_continue(struct binder_thread *thread)
 	int ret = host->error;
 
 	if (!ret && host->bwr.read_size) {
-		if (binder_worker_refuses(host->uid, thread->proc->pid))
+		if (binder_worker_refuses(host->uid, thread->proc->pid)) {
+			binder_thread_decline(thread);
 			ret = -EBUSY;
-		else
+		} else {
 			ret = binder_read(thread, &host->bwr, thread->proc->host.nonblock);
+		}
 	}
 	if (ret == BINDER_PARK)
 		call_parked(unique);
