@@ -184,7 +184,9 @@ static int usage(const char *prog)
 {
 	printf("%s [--list] [--quick] [--repeat=N] [CASE...]\n"
 	       "  CASE may be a pattern. BINDER_DIR names the devices' directory; without it\n"
-	       "  ANYBINDERD names the daemon to start. Exit: 0 passed, 77 skipped, else failed.\n",
+	       "  ANYBINDERD names the daemon to start. Exit: 0 passed, 77 skipped, else failed.\n"
+	       "  TEST_CASE_SECONDS: bound of a case; TEST_SEED: of garbage; TEST_KEEP: leave the\n"
+	       "  private directory with the daemon's log.\n",
 	       prog);
 	return 0;
 }

@@ -46,15 +46,21 @@ struct binder_host_proc {
 #define BINDER_GUESS_MAX 256
 
 /**
- * struct binder_guess - where the thread's next payload may be: where its last one was
- * @len: bytes to fetch from @addr with the first commands of a call; 0: none
+ * struct binder_guess - where the thread's next payload is: where its last ones were
+ * @write_buffer, @write_size: of its last call
+ * @addr, @len: of its last payload; @len is 0 if that was too large
+ * @repeats: how often in a row it was there
  * @have: bytes of @data that are good, in this call
+ * @due: the call's first read is yet to come, and shall fetch the payload too
  */
 struct binder_guess {
+	u64 write_buffer;
+	u64 write_size;
 	u64 addr;
 	u16 len;
 	u16 have;
-	bool due; /* the call's first read is yet to come */
+	u8 repeats;
+	bool due;
 	u8 data[BINDER_GUESS_MAX];
 };
 

@@ -13,6 +13,7 @@
 #include "user/fuse/connection.h"
 #include "user/host/handover.h"
 #include "user/host/identity.h"
+#include "user/host/memory.h"
 #include "user/host/open.h"
 #include "user/host/reaper.h"
 #include "user/host/worker.h"
@@ -292,10 +293,10 @@ static void call_write_read(struct binder_thread *thread, const struct binder_re
 	host->channel = rq->channel;
 	call_register(thread);
 	host->error = 0;
-	host->guess.due = true;
+	binder_guess_begin(&host->guess, bwr);
 	if (bwr->write_size)
 		host->error = binder_write(thread, &host->bwr);
-	host->guess.have = 0;
+	binder_guess_end(&host->guess);
 	if (host->error)
 		host->bwr.read_consumed = 0;
 	binder_worker_owe(thread);

@@ -19,7 +19,7 @@
 /* It looks this often while anything goes on. */
 #define TICK_MS 10
 /* A worker that sleeps, and has not moved for this many looks, hangs. */
-#define STUCK_TICKS 4
+#define STUCK_TICKS 10
 /* It looks this often, in ticks, whether the CPUs it may use have changed. */
 #define CPUS_TICKS 10
 /* Beyond this many, workers wait for each other's locks more than they work. */
@@ -162,7 +162,7 @@ static void workers_look(struct look *look)
 	stuck_publish(look);
 	/* One a look: a client that makes workers hang is refused before long. */
 	if (binder_pool.nr - look->stuck < READ_ONCE(binder_pool.base) &&
-	    !binder_worker_spawn_locked() && look->stuck)
+	    !binder_worker_spawn_locked() && look->stuck && look->stuck_pid[0])
 		pr_warn_ratelimited("%u workers hang in client memory (the first for process %d, uid %u): started another, %u now\n",
 				    look->stuck, look->stuck_pid[0], look->stuck_uid[0],
 				    binder_pool.nr);

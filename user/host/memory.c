@@ -4,10 +4,11 @@
  * is its own; but the memory may be a mapping of a file whose server never
  * answers, and then a copy hangs and this worker with it (see worker.c).
  *
- * Reaching into another process costs far more than the bytes. Most calls of
- * a thread have their payload where its last one was, so the first read of a
- * call, which is of its commands, fetches what is there as well: a right guess
- * saves a system call, a wrong one costs little.
+ * Reaching into another process costs far more than the bytes. A thread that
+ * makes the same call over and over has its payload where the last ones were,
+ * so the first read of a call, which is of its commands, fetches what is there
+ * as well: that saves a system call. Only of such a thread: what a call does
+ * not name is not ours to touch, and may be memory that never answers.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,6 +19,7 @@
 #include "core/proc.h"
 #include "core/thread.h"
 #include "user/host/mapping.h"
+#include "user/host/memory.h"
 
 #define IOV_FEW 16
 
@@ -32,6 +34,28 @@ static void copy_refused(struct binder_thread *thread, int err)
 	else
 		pr_err_ratelimited("copying from or to process %d failed: %s\n",
 				   thread->proc->pid, strerror(err));
+}
+
+/* As many payloads at one place, from one write buffer, make a habit. */
+#define GUESS_REPEATS 2
+
+/** binder_guess_begin() - a call begins. Context: the thread's worker. */
+void binder_guess_begin(struct binder_guess *guess, const struct binder_write_read *bwr)
+{
+	guess->due = guess->len && guess->repeats >= GUESS_REPEATS &&
+		     guess->write_buffer == bwr->write_buffer &&
+		     guess->write_size == bwr->write_size;
+	guess->write_buffer = bwr->write_buffer;
+	guess->write_size = bwr->write_size;
+}
+
+/** binder_guess_end() - its commands are done: what was fetched and not used is void */
+void binder_guess_end(struct binder_guess *guess)
+{
+	if (guess->have)
+		guess->repeats = 0;
+	guess->have = 0;
+	guess->due = false;
 }
 
 size_t binder_host_read_user(struct binder_thread *thread, void *dst, u64 uaddr, size_t len)
@@ -78,7 +102,12 @@ static bool guess_use(struct binder_thread *thread, u64 uaddr, struct binder_all
 		guess->len = 0;
 		return false;
 	}
-	have = guess->addr == uaddr ? have : 0;
+	if (guess->addr != uaddr || guess->len != len) {
+		have = 0;
+		guess->repeats = 0;
+	} else if (guess->repeats < GUESS_REPEATS) {
+		guess->repeats++;
+	}
 	guess->addr = uaddr;
 	guess->len = (u16)len;
 	if (have < len)

@@ -107,7 +107,13 @@ static int opener_identify(struct opening *o, const struct fuse_in_header *in)
 		pr_warn_ratelimited("open by a client outside the daemon's pid namespace: refused; run anybinderd in a pid namespace that contains its clients'\n");
 		return -EINVAL;
 	}
+	errno = 0;
 	o->tgid = binder_identity_tgid(in->pid);
+	if (!o->tgid && (errno == EMFILE || errno == ENFILE)) {
+		pr_err_ratelimited("open by thread %u: out of descriptors: raise the daemon's limit (ulimit -n, LimitNOFILE=)\n",
+				   in->pid);
+		return -ENFILE;
+	}
 	if (!o->tgid) {
 		pr_err_ratelimited("open by thread %u: cannot read /proc/%u/status; is /proc mounted, for the daemon's pid namespace, without hidepid?\n",
 				   in->pid, in->pid);
