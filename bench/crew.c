@@ -241,18 +241,6 @@ void crew_meet(struct crew *crew, int point, int parties)
 	}
 }
 
-/** crew_stop() - ask members that look at crew_stopped() to end. */
-void crew_stop(struct crew *crew)
-{
-	__atomic_store_n(&crew->stop, 1, __ATOMIC_RELAXED);
-}
-
-/** crew_stopped() - pairs with crew_stop(); a hint, orders nothing. */
-bool crew_stopped(struct crew *crew)
-{
-	return __atomic_load_n(&crew->stop, __ATOMIC_RELAXED);
-}
-
 /** crew_fail() - end this process, with words for the parent to print. */
 void crew_fail(struct member *me, const char *format, ...)
 {

@@ -44,7 +44,6 @@ struct crew {
 	int count;
 	int cpu;
 	uint32_t arrived[CREW_POINTS];
-	uint32_t stop;
 	struct member members[CREW_MAX];
 };
 
@@ -59,8 +58,6 @@ int crew_wait(struct crew *crew, int timeout_s);
 void crew_free(struct crew *crew);
 
 void crew_meet(struct crew *crew, int point, int parties);
-bool crew_stopped(struct crew *crew);
-void crew_stop(struct crew *crew);
 void crew_fail(struct member *me, const char *format, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));
 

@@ -28,12 +28,6 @@
 static char mount_path[PATH_MAX];
 static char mount_device[32]; /* "major:minor" in hex, as /proc/PID/maps spells it */
 
-/** binder_mount_path() - absolute path of the mount point */
-const char *binder_mount_path(void)
-{
-	return mount_path;
-}
-
 /** binder_mount_device() - device number of the filesystem, as /proc/PID/maps spells it */
 const char *binder_mount_device(void)
 {

@@ -6,7 +6,6 @@
 int binder_mount_check_timeouts(void);
 int binder_mount_attach(const char *path);
 void binder_mount_detach(void);
-const char *binder_mount_path(void);
 const char *binder_mount_device(void);
 
 #endif
