@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct daemon *daemon_up(void)
@@ -261,6 +262,54 @@ static void test_daemon_restarted_takes_over_the_mount_point(void)
 	daemon_done(d);
 }
 
+#define CROWD 400
+
+struct crowd {
+	struct bc b;
+	atomic_int in;
+	atomic_int go;
+};
+
+static void *one_of_a_crowd(void *arg)
+{
+	struct crowd *crowd = arg;
+	struct bt t;
+
+	bt_init(&t, &crowd->b);
+	bt_warm(&t);
+	test_post(&crowd->in);
+	test_await(&crowd->go, 1);
+	return NULL;
+}
+
+/* The daemon watches each thread by a descriptor; others need some to open devices. */
+static void test_daemon_with_few_descriptors_serves_others_beside_a_crowd(void)
+{
+	struct rlimit few = { 256, 256 };
+	struct crowd *crowd = test_share(sizeof(*crowd));
+	pthread_t threads[CROWD];
+	struct daemon *d;
+	struct bc b;
+	struct bt t;
+
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+	d = daemon_up();
+	CHECK_EQ(end_at(d, &crowd->b, &t, 0), 0);
+	for (int i = 0; i < CROWD; i++)
+		threads[i] = test_thread(one_of_a_crowd, crowd);
+	test_await(&crowd->in, CROWD);
+	for (int i = 0; i < 50; i++) {
+		CHECK_EQ(end_at(d, &b, &t, 0), 0);
+		bc_works(&b);
+		bc_close(&b);
+	}
+	test_post(&crowd->go);
+	for (int i = 0; i < CROWD; i++)
+		test_thread_join(threads[i]);
+	bc_close(&crowd->b);
+	daemon_done(d);
+}
+
 static void stopped_by(int sig)
 {
 	struct daemon *d = daemon_up();
@@ -407,6 +456,8 @@ static const struct test_case cases[] = {
 	CASE_FLAGS(test_daemon_killed_poll_reports_it, TEST_OWN_DAEMON | TEST_QUICK),
 	CASE_FLAGS(test_daemon_killed_later_use_fails_at_once, TEST_OWN_DAEMON | TEST_QUICK),
 	CASE_FLAGS(test_daemon_restarted_takes_over_the_mount_point, TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_daemon_with_few_descriptors_serves_others_beside_a_crowd,
+		   TEST_OWN_DAEMON),
 	CASE_FLAGS(test_daemon_terminated_with_clients_ends_cleanly, TEST_OWN_DAEMON | TEST_QUICK),
 	CASE_FLAGS(test_daemon_interrupted_with_clients_ends_cleanly, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_client_killed_while_daemon_is_stopped_goes_later, TEST_OWN_DAEMON),
