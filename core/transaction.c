@@ -84,9 +84,12 @@ static int send_alloc_buffer(struct send *s)
 	};
 	struct binder_buffer *buffer;
 
-	if (!binder_alloc_mapped(s->to->alloc))
-		binder_host_map_find(s->to);
 	buffer = binder_alloc_buffer(s->to->alloc, &request);
+	if (buffer == ERR_PTR(-ESRCH)) {
+		/* No mapping; or none that the host has heard of yet. */
+		binder_host_map_find(s->to);
+		buffer = binder_alloc_buffer(s->to->alloc, &request);
+	}
 	if (IS_ERR(buffer)) {
 		int error = PTR_ERR(buffer);
 

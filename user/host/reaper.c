@@ -140,10 +140,9 @@ void binder_reaper_wait(int timeout_ms)
 		struct binder_thread *thread;
 		u64 count;
 
-		if (events[i].data.fd == reaper.event) {
-			if (read(reaper.event, &count, sizeof(count)) < 0)
-				continue;
-		}
+		/* Nothing to read means that a wake was taken with another. */
+		if (events[i].data.fd == reaper.event && read(reaper.event, &count, sizeof(count)))
+			continue;
 		thread = ended_take(events[i].data.fd);
 		if (!thread)
 			continue;
