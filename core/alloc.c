@@ -33,7 +33,7 @@ struct binder_alloc *binder_alloc_new(struct binder_proc *proc, pid_t pid)
 	if (!alloc)
 		return NULL;
 	binder_spin_init(&alloc->lock, BINDER_RANK_ALLOC);
-	binder_mutex_init(&alloc->install_mutex, BINDER_RANK_INSTALL);
+	binder_rt_mutex_init(&alloc->install_mutex, BINDER_RANK_INSTALL);
 	INIT_LIST_HEAD(&alloc->buffers);
 	alloc->free_buffers = RB_ROOT;
 	alloc->allocated_buffers = RB_ROOT;
@@ -215,7 +215,7 @@ void binder_alloc_release(struct binder_alloc *alloc)
 	struct binder_buffer *buffer;
 	LIST_HEAD(rest);
 
-	mutex_lock(&alloc->install_mutex);
+	rt_mutex_lock(&alloc->install_mutex);
 	binder_alloc_unmap(alloc);
 	while ((buffer = binder_alloc_first_buffer(alloc)))
 		binder_alloc_free_buffer(alloc, buffer);
@@ -227,7 +227,7 @@ void binder_alloc_release(struct binder_alloc *alloc)
 	alloc->nr_free = 0;
 	spin_unlock(&alloc->lock);
 	buffers_free(&rest);
-	mutex_unlock(&alloc->install_mutex);
+	rt_mutex_unlock(&alloc->install_mutex);
 	binder_host_map_fini(alloc);
 }
 
@@ -300,13 +300,13 @@ static void no_space_report(struct binder_alloc *alloc, size_t size, bool oneway
 		return;
 	binder_alloc_space(alloc, &space);
 	if (oneway)
-		pr_warn_ratelimited("binder: %d: no space for a one-way buffer of %zu bytes: %zu of the async budget left; allocated %zu in %zu (largest %zu), free %zu in %zu (largest %zu)\n",
+		pr_warn_ratelimited("%d: no space for a one-way buffer of %zu bytes: %zu of the async budget left; allocated %zu in %zu (largest %zu), free %zu in %zu (largest %zu)\n",
 				    alloc->pid, size, space.free_async,
 				    space.allocated_bytes, space.allocated_count,
 				    space.allocated_largest, space.free_bytes, space.free_count,
 				    space.free_largest);
 	else
-		pr_warn_ratelimited("binder: %d: no space for a buffer of %zu bytes: allocated %zu in %zu (largest %zu), free %zu in %zu (largest %zu)\n",
+		pr_warn_ratelimited("%d: no space for a buffer of %zu bytes: allocated %zu in %zu (largest %zu), free %zu in %zu (largest %zu)\n",
 				    alloc->pid, size,
 				    space.allocated_bytes, space.allocated_count,
 				    space.allocated_largest, space.free_bytes, space.free_count,

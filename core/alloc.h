@@ -81,8 +81,8 @@ struct binder_alloc {
 	bool mapped __guarded_by(&lock); /* gets true once and then false for ever */
 	bool sealed __guarded_by(&lock); /* takes no mapping: there was one, or it is too late */
 
-	/* rank INSTALL */
-	struct mutex install_mutex;
+	/* rank INSTALL; lends its holder the priority of whoever waits for it */
+	struct rt_mutex install_mutex;
 
 	/* immutable once mapped: */
 	u64 user_addr; /* of the mapping, in its process */

@@ -8,6 +8,7 @@
 #include "core/proc.h"
 #include "core/ref.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "core/transaction.h"
 
 /* By number. BC_ACQUIRE_RESULT and BC_ATTEMPT_ACQUIRE were never supported. */
@@ -171,6 +172,7 @@ int binder_write(struct binder_thread *thread, struct binder_write_read *bwr)
 		ret = command_next(thread, bwr, &cmd, &payload);
 		if (ret)
 			return ret;
+		trace_binder_command(cmd);
 		binder_stats_bc(thread->proc, cmd);
 		ret = command_run(thread, cmd, &payload);
 		if (ret)

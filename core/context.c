@@ -81,7 +81,7 @@ static void manager_refused(struct binder_context *context, struct binder_thread
  *
  * Context: may sleep; no locks held.
  * Return: 0; -EBUSY when there is one; -EPERM when another uid was manager
- * before; -EINVAL when the ptr is in use with another cookie; -ENOMEM.
+ * before; what a security module says; -EINVAL when the ptr is in use with another cookie; -ENOMEM.
  */
 int binder_context_set_manager(struct binder_thread *thread, const struct flat_binder_object *fbo)
 {
@@ -94,6 +94,12 @@ int binder_context_set_manager(struct binder_thread *thread, const struct flat_b
 	spin_unlock(&context->lock);
 	if (ret) {
 		manager_refused(context, thread, ret);
+		return ret;
+	}
+	ret = binder_host_may_manage(thread->proc);
+	if (ret) {
+		binder_user_error(thread, "a security module forbids to manage context %s\n",
+				  context->name);
 		return ret;
 	}
 

@@ -9,9 +9,10 @@
  *   struct binder_host_thread  what it keeps per thread record (the task)
  *   struct binder_host_map     what it keeps per allocator (the mapping)
  *   binder_uid_t               a uid as the host holds it
- *   binder_spin_init(lock, rank), binder_mutex_init(mutex, rank)
- *                              spin_lock_init/mutex_init that also tell the
- *                              host's lock checker the rank
+ *   binder_spin_init(lock, rank), binder_mutex_init(mutex, rank),
+ *   binder_rt_mutex_init(mutex, rank)
+ *                              spin_lock_init, mutex_init and rt_mutex_init that
+ *                              also tell the host's lock checker the rank
  *
  * A struct binder_thread doubles as "the task that is calling": the host has
  * filled thread->host before it enters the core, and the core hands the
@@ -116,7 +117,8 @@ void binder_host_page_free(struct binder_alloc *alloc, size_t index, struct page
 
 /**
  * binder_host_page_insert() - make a page visible in the receiver's mapping
- * Context: sleeps; install_mutex held; takes the address-space lock inside.
+ * Does nothing in a host that fills a mapping by page faults (binder_pages_hold()).
+ * Context: sleeps; install_mutex held; may take the address-space lock inside.
  * Return: 0; -ESRCH when the mapping or its address space is gone; other -errno.
  */
 int binder_host_page_insert(struct binder_alloc *alloc, size_t index, struct page *page);
@@ -134,10 +136,11 @@ void binder_host_page_zap(struct binder_alloc *alloc, size_t index, struct page 
  * binder_host_wake() - a parked thread has something to return
  * @thread: was PARKED, is now READY: the caller of the wake owns the park, and
  *          somebody must call binder_read() for it, exactly once
+ * @sync: a hint: who wakes is about to wait for the woken
  *
  * Context: proc->lock held: only mark, append, or wake; never run the thread.
  */
-void binder_host_wake(struct binder_thread *thread);
+void binder_host_wake(struct binder_thread *thread, bool sync);
 
 /** binder_host_poll_wake() - poll state of @proc may have changed. Context: proc->lock held. */
 void binder_host_poll_wake(struct binder_proc *proc);
@@ -156,8 +159,29 @@ u32 binder_host_uid_seen(struct binder_proc *by, binder_uid_t uid);
 /** binder_host_pid_seen() - thread group id of @of in @by's pid namespace, 0 if it has none. */
 pid_t binder_host_pid_seen(struct binder_proc *by, struct binder_proc *of);
 
-/** binder_host_now_ms() - monotonic milliseconds. Context: any. */
+/** binder_host_now_ms() - monotonic milliseconds, perhaps coarse. Context: any. */
 u64 binder_host_now_ms(void);
+
+/* ---- priority ---------------------------------------------------------- */
+
+/** binder_host_nice() - nice value of the calling task, 0 in a host that has none. Context: any. */
+int binder_host_nice(struct binder_thread *thread);
+
+/**
+ * binder_host_set_nice() - run the calling task at @nice
+ * @nice: beyond the task's rights it gets the best it may have; clamped to what there is
+ * Context: no locks held.
+ */
+void binder_host_set_nice(struct binder_thread *thread, int nice);
+
+/* ---- security modules -------------------------------------------------- */
+
+/** binder_host_may_manage() - may @proc be manager? Context: may sleep. Return: 0, -errno. */
+int binder_host_may_manage(struct binder_proc *proc);
+/** binder_host_may_call() - may @from send to @to? Context: may sleep. Return: 0, -errno. */
+int binder_host_may_call(struct binder_proc *from, struct binder_proc *to);
+/** binder_host_may_transfer() - an object? Context: may sleep. Return: 0, -errno. */
+int binder_host_may_transfer(struct binder_proc *from, struct binder_proc *to);
 
 /* ---- life of the embedded host parts ---------------------------------- */
 

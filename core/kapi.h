@@ -48,8 +48,10 @@
 #include <linux/atomic.h>
 /* spinlock_t: spin_lock spin_unlock spin_trylock lockdep_assert_held */
 #include <linux/spinlock.h>
-/* struct mutex: mutex_lock mutex_unlock mutex_trylock lockdep_assert_held */
+/* struct mutex: mutex_lock mutex_unlock lockdep_assert_held */
 #include <linux/mutex.h>
+/* struct rt_mutex: rt_mutex_lock rt_mutex_unlock rt_mutex_trylock lockdep_assert_held */
+#include <linux/rtmutex.h>
 /* kmalloc kzalloc kcalloc kfree; GFP_KERNEL */
 #include <linux/slab.h>
 /* PAGE_SIZE PAGE_SHIFT PAGE_MASK PAGE_ALIGN offset_in_page struct page; kvcalloc kvzalloc kvfree */

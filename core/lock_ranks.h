@@ -16,10 +16,10 @@
 #define BINDER_LOCK_RANKS(X) \
 	X(INSTALL, MUTEX, ONE, \
 	  "page-table work of one allocator: inserting a page against the shrinker's zap", \
-	  "inserting takes the address-space lock and may sleep, so it cannot be under a spinlock") \
+	  "inserting may sleep, so it cannot be under a spinlock; priority-inheriting") \
 	X(MM, EXTERN, ONE, \
 	  "an address space", \
-	  "taken by the host inside binder_host_page_insert()") \
+	  "taken in binder_host_page_insert(); in kmod by the fault, around INSTALL, and never inside") \
 	X(PROCS, MUTEX, ONE, \
 	  "the list of all processes", \
 	  "printers walk the list and print each process under it") \

@@ -12,6 +12,8 @@ atomic_t binder_obj_deleted[BINDER_OBJ_COUNT];
 struct binder_log binder_log_all;
 struct binder_log binder_log_failed;
 
+unsigned int binder_debug_mask = BINDER_DEBUG_USER_ERROR | BINDER_DEBUG_FAILED_TRANSACTION;
+
 static atomic_t last_debug_id = ATOMIC_INIT(0);
 
 /** binder_log_init() - once, before anything is logged. Context: any. */
@@ -77,7 +79,9 @@ static const char *kind_name(enum binder_log_kind kind)
 /** binder_log_failure() - say in the log why a transaction failed. Context: no spinlocks held. */
 void binder_log_failure(const struct binder_log_entry *entry)
 {
-	pr_info_ratelimited("binder: %d:%d transaction %s to %d:%d failed %d/%u/%d, "
+	if (!(READ_ONCE(binder_debug_mask) & BINDER_DEBUG_FAILED_TRANSACTION))
+		return;
+	pr_info_ratelimited("%d:%d transaction %s to %d:%d failed %d/%u/%d, "
 			    "context %s handle %u node %d, size %zu-%zu line %u: %s\n",
 			    entry->from_pid, entry->from_tid, kind_name(entry->kind),
 			    entry->to_pid, entry->to_tid, entry->debug_id, entry->return_error,

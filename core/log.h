@@ -11,10 +11,21 @@
 struct binder_proc;
 struct binder_text;
 
+/* What goes to the kernel or daemon log: bits of binder_debug_mask, as uapi 1.12 numbers them. */
+enum {
+	BINDER_DEBUG_USER_ERROR = 1 << 0,
+	BINDER_DEBUG_FAILED_TRANSACTION = 1 << 1,
+};
+
+/* Written by the administrator at any time; read without a lock. */
+extern unsigned int binder_debug_mask;
+
 /** binder_user_error() - a client did something it should not; to the kernel or daemon log */
-#define binder_user_error(thread, fmt, ...) \
-	pr_info_ratelimited("binder: %d:%d " fmt, (thread)->proc->pid, (thread)->tid, \
-			    ##__VA_ARGS__)
+#define binder_user_error(thread, fmt, ...) do {					\
+	if (READ_ONCE(binder_debug_mask) & BINDER_DEBUG_USER_ERROR)			\
+		pr_info_ratelimited("%d:%d " fmt, (thread)->proc->pid, (thread)->tid,	\
+				    ##__VA_ARGS__);					\
+} while (0)
 
 #define BINDER_NR_BC 22
 #define BINDER_NR_BR 23

@@ -14,6 +14,7 @@
 #include "core/node.h"
 #include "core/ref.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "core/transaction.h"
 
 /* Segments on the stack for one copy: enough for 15 objects; more are allocated. */
@@ -37,6 +38,12 @@ static u32 object_size(u32 type)
 	default:
 		return 0;
 	}
+}
+
+static bool object_is_node(u32 type)
+{
+	return object_size(type) == sizeof(struct flat_binder_object) &&
+	       type != BINDER_TYPE_FD;
 }
 
 /*
@@ -192,8 +199,9 @@ static int object_to_handle(struct binder_object *object, struct binder_proc *to
 }
 
 static int translate_binder(struct binder_object *object, struct binder_thread *thread,
-			    struct binder_proc *to, struct binder_failure *failure)
+			    const struct binder_transaction *t, struct binder_failure *failure)
 {
+	struct binder_proc *to = t->to_proc;
 	bool strong = object->type == BINDER_TYPE_BINDER;
 	struct binder_node *node;
 	int ret;
@@ -205,15 +213,18 @@ static int translate_binder(struct binder_object *object, struct binder_thread *
 			binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
 				    "the object is known by another cookie");
 	ret = object_to_handle(object, to, node, strong, thread, failure);
+	if (!ret)
+		trace_binder_transaction_node_to_ref(t, node->debug_id, 0, object->handle);
 	binder_node_put_tmp(node);
 	return ret;
 }
 
 static int translate_handle(struct binder_object *object, struct binder_thread *thread,
-			    struct binder_proc *to, struct binder_failure *failure)
+			    const struct binder_transaction *t, struct binder_failure *failure)
 {
 	bool strong = object->type == BINDER_TYPE_HANDLE;
 	struct flat_binder_object *fbo = &object->raw.fbo;
+	u32 handle = fbo->handle;
 	struct binder_node *node;
 	int ret = 0;
 
@@ -221,22 +232,26 @@ static int translate_handle(struct binder_object *object, struct binder_thread *
 	if (!node)
 		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
 				   "the data has a handle its sender does not hold");
-	if (node->proc == to) { /* it comes home; the count is the buffer's */
+	if (node->proc == t->to_proc) { /* it comes home; the count is the buffer's */
 		object->type = strong ? BINDER_TYPE_BINDER : BINDER_TYPE_WEAK_BINDER;
 		object->node = node;
 		object->node_id = node->debug_id;
 		fbo->hdr.type = object->type;
 		fbo->binder = node->ptr;
 		fbo->cookie = node->cookie;
+		trace_binder_transaction_ref_to_node(t, node->debug_id, handle, 0);
 	} else {
-		ret = object_to_handle(object, to, node, strong, NULL, failure);
+		ret = object_to_handle(object, t->to_proc, node, strong, NULL, failure);
+		if (!ret)
+			trace_binder_transaction_ref_to_ref(t, node->debug_id, handle,
+							    object->handle);
 		binder_node_dec_local(node, strong);
 	}
 	return ret;
 }
 
 static int object_translate(struct binder_object *object, struct binder_thread *thread,
-			    struct binder_proc *to, struct binder_failure *failure)
+			    const struct binder_transaction *t, struct binder_failure *failure)
 {
 	u32 size = object_size(object->raw.hdr.type);
 
@@ -246,13 +261,16 @@ static int object_translate(struct binder_object *object, struct binder_thread *
 		return binder_fail(failure, BR_FAILED_REPLY, -EINVAL,
 				   "object is cut off by the next one or the end of the data");
 	object->type = object->raw.hdr.type;
+	if (object_is_node(object->type) && binder_host_may_transfer(thread->proc, t->to_proc))
+		return binder_fail(failure, BR_FAILED_REPLY, -EPERM,
+				   "a security module forbids to hand over the object");
 	switch (object->type) {
 	case BINDER_TYPE_BINDER:
 	case BINDER_TYPE_WEAK_BINDER:
-		return translate_binder(object, thread, to, failure);
+		return translate_binder(object, thread, t, failure);
 	case BINDER_TYPE_HANDLE:
 	case BINDER_TYPE_WEAK_HANDLE:
-		return translate_handle(object, thread, to, failure);
+		return translate_handle(object, thread, t, failure);
 	case BINDER_TYPE_FD:
 		return binder_fail(failure, BR_FAILED_REPLY, -EPERM,
 				   "file descriptors are not passed by this driver");
@@ -301,7 +319,7 @@ int binder_objects_translate(struct binder_transaction *t, struct binder_thread 
 	for (i = 0; i < objects->nr; i++) {
 		struct binder_object *object = &objects->v[i];
 
-		ret = object_translate(object, thread, t->to_proc, failure);
+		ret = object_translate(object, thread, t, failure);
 		if (ret)
 			return ret;
 		objects->nr_held = i + 1;

@@ -15,6 +15,7 @@
 #include "core/pages.h"
 
 #include "core/alloc.h"
+#include "core/trace.h"
 
 /* Idle pages of all allocators, longest idle first. */
 static struct {
@@ -75,7 +76,9 @@ static struct page *slot_clear_locked(struct binder_alloc *alloc, struct binder_
 /* A page that is in no slot any more: out of the mapping, back to the system. */
 static void page_dispose(struct binder_alloc *alloc, size_t index, struct page *page)
 {
+	trace_binder_unmap_user_start(alloc, index);
 	binder_host_page_zap(alloc, index, page);
+	trace_binder_unmap_user_end(alloc, index);
 	binder_host_page_free(alloc, index, page);
 }
 
@@ -230,7 +233,7 @@ static int slot_fill_locked(struct binder_alloc *alloc, size_t index, struct pag
 		return err;
 	err = binder_host_page_insert(alloc, index, *page);
 	if (err) {
-		pr_err_ratelimited("binder: %d: cannot insert the page at offset %zu of the mapping: error %d\n",
+		pr_err_ratelimited("%d: cannot insert the page at offset %zu of the mapping: error %d\n",
 				   alloc->pid, index << PAGE_SHIFT, err);
 		/* Not "somebody filled it": only a filled slot may count as one. */
 		return err == -EEXIST ? -EINVAL : err;
@@ -247,12 +250,14 @@ static int slot_install(struct binder_alloc *alloc, size_t index)
 	int err = slot_look(alloc, index);
 
 	if (!err) {
+		trace_binder_alloc_page_start(alloc, index);
 		page = binder_host_page_alloc(alloc, index);
+		trace_binder_alloc_page_end(alloc, index);
 		if (!page)
 			return -ENOMEM;
-		mutex_lock(&alloc->install_mutex);
+		rt_mutex_lock(&alloc->install_mutex);
 		err = slot_fill_locked(alloc, index, &page);
-		mutex_unlock(&alloc->install_mutex);
+		rt_mutex_unlock(&alloc->install_mutex);
 		if (page)
 			binder_host_page_free(alloc, index, page);
 	}
@@ -282,6 +287,36 @@ int binder_pages_install(struct binder_alloc *alloc, size_t first, size_t end)
 			return err;
 	}
 	return 0;
+}
+
+/**
+ * binder_pages_hold() - keep the page of a slot where it is, to put it into the mapping
+ * @index: of the slot; may be outside the mapping
+ *
+ * For hosts that fill a mapping by page faults. Until binder_pages_unhold() no
+ * shrinker takes the page, so it cannot be zapped before it is inserted.
+ *
+ * Context: sleeps; takes install_mutex, for binder_pages_unhold(). The
+ * address-space lock may be held, if binder_host_page_insert() does not take it.
+ * Return: the page, or NULL when the slot is empty, and unhold is due all the same.
+ */
+struct page *binder_pages_hold(struct binder_alloc *alloc, size_t index)
+{
+	struct page *page = NULL;
+
+	rt_mutex_lock(&alloc->install_mutex);
+	spin_lock(&alloc->lock);
+	if (alloc->pages && index < alloc->size >> PAGE_SHIFT)
+		page = alloc->pages[index].page;
+	spin_unlock(&alloc->lock);
+	return page;
+}
+
+/** binder_pages_unhold() - undo binder_pages_hold(). Context: as it left it. */
+void binder_pages_unhold(struct binder_alloc *alloc)
+{
+	lockdep_assert_held(&alloc->install_mutex);
+	rt_mutex_unlock(&alloc->install_mutex);
 }
 
 /** binder_pages_idle_count() - pages a shrinker could get. Context: any but under the LRU lock. */
@@ -321,7 +356,7 @@ static int lru_take(struct binder_page **slot, struct page **page)
 	}
 	/* Alive: it cannot be released without taking this slot off the list. */
 	alloc = s->alloc;
-	if (!mutex_trylock(&alloc->install_mutex))
+	if (!rt_mutex_trylock(&alloc->install_mutex))
 		goto err_skip;
 	binder_alloc_get(alloc);
 	if (!spin_trylock(&alloc->lock))
@@ -335,7 +370,7 @@ static int lru_take(struct binder_page **slot, struct page **page)
 err_unlock_install:
 	list_move_tail(&s->lru, &lru.slots);
 	spin_unlock(&lru.lock);
-	mutex_unlock(&alloc->install_mutex);
+	rt_mutex_unlock(&alloc->install_mutex);
 	binder_alloc_put(alloc);
 	return -EAGAIN;
 
@@ -353,7 +388,7 @@ static void slot_reclaim(struct binder_page *slot, struct page *page)
 	size_t index = slot - alloc->pages;
 
 	page_dispose(alloc, index, page);
-	mutex_unlock(&alloc->install_mutex);
+	rt_mutex_unlock(&alloc->install_mutex);
 	/* The last one, if release was waiting for the mutex and its owner is done. */
 	binder_alloc_put(alloc);
 }

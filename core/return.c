@@ -13,9 +13,11 @@
 #include "core/death.h"
 #include "core/host.h"
 #include "core/alloc.h"
+#include "core/nice.h"
 #include "core/node.h"
 #include "core/proc.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "core/transaction.h"
 
 /* Room that must be left before an item is taken: the largest return with its
@@ -40,6 +42,7 @@ static void out_add(struct binder_thread *thread, const void *data, size_t len)
 
 static void out_cmd(struct binder_thread *thread, u32 cmd, const void *payload, size_t len)
 {
+	trace_binder_return(cmd);
 	binder_stats_br(thread->proc, cmd);
 	out_add(thread, &cmd, sizeof(cmd));
 	out_add(thread, payload, len);
@@ -120,6 +123,10 @@ static void take_transaction(struct binder_thread *thread, struct binder_transac
 	spin_unlock(&proc->lock);
 	tr.sender_pid = t->from ? binder_host_pid_seen(proc, t->from->proc) : 0;
 	tr.sender_euid = binder_host_uid_seen(proc, t->sender_euid);
+	if (!t->reply)
+		binder_nice_inherit(thread, t);
+
+	trace_binder_transaction_received(t);
 
 	spin_lock(&proc->lock);
 	binder_transaction_deliver_locked(thread, t);
@@ -266,6 +273,7 @@ static void read_spawn_locked(struct read *r) __must_hold(&r->thread->proc->lock
 	    !(r->thread->looper & (BINDER_LOOPER_REGISTERED | BINDER_LOOPER_ENTERED)))
 		return;
 	proc->requested_threads++;
+	trace_binder_return(cmd);
 	binder_stats_br(proc, cmd);
 	memcpy(r->thread->out.buf, &cmd, sizeof(cmd));
 }

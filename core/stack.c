@@ -9,6 +9,7 @@
 #include "core/node.h"
 #include "core/text.h"
 #include "core/thread.h"
+#include "core/trace.h"
 
 /** binder_transaction_get() - one more reference. Context: any. Return: @t. */
 struct binder_transaction *binder_transaction_get(struct binder_transaction *t)
@@ -151,7 +152,7 @@ bool binder_transaction_answer(struct binder_transaction *call, struct binder_tr
 		call->answer = reply;
 	} else if (waits) {
 		settle_locked(call);
-		binder_thread_queue_locked(from, &reply->work);
+		binder_thread_queue_sync_locked(from, &reply->work);
 		off = true;
 	}
 	spin_unlock(&from->proc->lock);
@@ -319,6 +320,7 @@ void binder_transaction_free_buffer(struct binder_thread *thread, binder_uintptr
 				  (u64)addr);
 		return;
 	}
+	trace_binder_transaction_buffer_release(buffer);
 	if (buffer->oneway && buffer->target_node)
 		binder_node_async_done(buffer->target_node);
 	binder_buffer_release(proc, buffer);
@@ -333,9 +335,9 @@ void binder_transaction_to_text(struct binder_text *text, const char *prefix,
 				const struct binder_transaction *t, bool receiver)
 {
 	binder_text_add(text,
-			"%s %d: from %d:%d to %d:%d code %x flags %x pri 0:0 r%d elapsed %llums",
+			"%s %d: from %d:%d to %d:%d code %x flags %x pri 0:%d r%d elapsed %llums",
 			prefix, t->debug_id, t->from_pid, t->from_tid, t->to_proc->pid,
-			READ_ONCE(t->to_tid), t->code, t->flags, t->from != NULL,
+			READ_ONCE(t->to_tid), t->code, t->flags, t->nice, t->from != NULL,
 			binder_host_now_ms() - t->start_ms);
 	if (t->node_id)
 		binder_text_add(text, " node %d", t->node_id);

@@ -156,11 +156,7 @@ bool binder_thread_has_work_locked(const struct binder_thread *thread)
 	       (binder_thread_available_locked(thread) && !list_empty(&thread->proc->todo));
 }
 
-/**
- * binder_thread_wake_locked() - end a park
- * Claims it if nobody has: the host then reads for the thread.
- */
-void binder_thread_wake_locked(struct binder_thread *thread)
+static void wake_locked(struct binder_thread *thread, bool sync) __must_hold(&thread->proc->lock)
 {
 	lockdep_assert_held(&thread->proc->lock);
 	if (thread->park != BINDER_PARKED)
@@ -168,18 +164,42 @@ void binder_thread_wake_locked(struct binder_thread *thread)
 	thread->park = BINDER_READY;
 	list_del_init(&thread->waiting_entry);
 	thread->looper &= ~BINDER_LOOPER_WAITING;
-	binder_host_wake(thread);
+	binder_host_wake(thread, sync);
+}
+
+/**
+ * binder_thread_wake_locked() - end a park
+ * Claims it if nobody has: the host then reads for the thread.
+ */
+void binder_thread_wake_locked(struct binder_thread *thread)
+{
+	lockdep_assert_held(&thread->proc->lock);
+	wake_locked(thread, false);
+}
+
+static void queue_locked(struct binder_thread *thread, struct binder_work *work, bool sync)
+	__must_hold(&thread->proc->lock)
+{
+	lockdep_assert_held(&thread->proc->lock);
+	list_add_tail(&work->entry, &thread->todo);
+	thread->flagged = true;
+	wake_locked(thread, sync);
+	if (thread->looper & BINDER_LOOPER_POLL)
+		binder_host_poll_wake(thread->proc);
 }
 
 /** binder_thread_queue_locked() - give a thread work that ends its wait */
 void binder_thread_queue_locked(struct binder_thread *thread, struct binder_work *work)
 {
 	lockdep_assert_held(&thread->proc->lock);
-	list_add_tail(&work->entry, &thread->todo);
-	thread->flagged = true;
-	binder_thread_wake_locked(thread);
-	if (thread->looper & BINDER_LOOPER_POLL)
-		binder_host_poll_wake(thread->proc);
+	queue_locked(thread, work, false);
+}
+
+/** binder_thread_queue_sync_locked() - the same by a thread that goes on to wait */
+void binder_thread_queue_sync_locked(struct binder_thread *thread, struct binder_work *work)
+{
+	lockdep_assert_held(&thread->proc->lock);
+	queue_locked(thread, work, true);
 }
 
 /** binder_thread_queue_deferred_locked() - give a thread work for its next return, whenever */

@@ -112,6 +112,8 @@ bool binder_thread_reap(struct binder_thread *thread);
 
 void binder_thread_queue_locked(struct binder_thread *thread, struct binder_work *work)
 	__must_hold(&thread->proc->lock);
+void binder_thread_queue_sync_locked(struct binder_thread *thread, struct binder_work *work)
+	__must_hold(&thread->proc->lock);
 void binder_thread_queue_deferred_locked(struct binder_thread *thread, struct binder_work *work)
 	__must_hold(&thread->proc->lock);
 void binder_thread_wake_locked(struct binder_thread *thread) __must_hold(&thread->proc->lock);

@@ -14,9 +14,11 @@
 
 #include "core/alloc.h"
 #include "core/context.h"
+#include "core/nice.h"
 #include "core/node.h"
 #include "core/ref.h"
 #include "core/thread.h"
+#include "core/trace.h"
 
 /* One transaction being sent. */
 struct send {
@@ -58,6 +60,7 @@ static struct binder_transaction *transaction_alloc(struct send *s)
 		t->from = binder_thread_get(s->thread);
 	t->to_proc = binder_proc_get(s->to);
 	t->sender_euid = binder_host_uid(s->thread);
+	t->nice = binder_nice_wanted(s->thread, s->node, t->from != NULL);
 	t->from_pid = s->thread->proc->pid;
 	t->from_tid = s->thread->tid;
 	t->debug_id = s->log.debug_id;
@@ -104,6 +107,7 @@ static int send_alloc_buffer(struct send *s)
 	buffer->target_node = s->node;
 	s->node = NULL;
 	t->buffer = buffer;
+	trace_binder_transaction_alloc_buf(buffer);
 	return 0;
 }
 
@@ -127,12 +131,15 @@ static int send_build(struct send *s)
 		ret = binder_objects_copy(s->t, s->thread, s->tr, &s->failure);
 	if (!ret)
 		ret = binder_objects_translate(s->t, s->thread, &s->failure);
+	if (!ret)
+		trace_binder_transaction(s->t, s->log.node_id, s->log.to_tid);
 	return ret;
 }
 
 static void send_unbuild(struct send *s)
 {
 	if (s->t && s->t->buffer) {
+		trace_binder_transaction_failed_buffer_release(s->t->buffer);
 		binder_buffer_release(s->to, s->t->buffer);
 		s->t->buffer = NULL;
 	}
@@ -208,6 +215,8 @@ static int call_find_target(struct send *s)
 	if (!binder_node_enter_target(node))
 		return SEND_FAIL(s, BR_DEAD_REPLY, -EINVAL, "the target is dead");
 	s->to = node->proc;
+	if (binder_host_may_call(s->thread->proc, s->to))
+		return SEND_FAIL(s, BR_FAILED_REPLY, -EPERM, "a security module forbids the call");
 	if (node->flags & FLAT_BINDER_FLAG_TXN_SECURITY_CTX)
 		return SEND_FAIL(s, BR_FAILED_REPLY, -EOPNOTSUPP,
 				 "the target wants a security context, and there are none");
@@ -262,11 +271,13 @@ static void call_queue_to_locked(struct binder_proc *to, struct binder_transacti
 		binder_proc_queue_locked(to, &t->work);
 		return;
 	}
-	if (t->from) {
-		t->direct = true;
-		thread->calls++;
+	if (!t->from) {
+		binder_thread_queue_locked(thread, &t->work);
+		return;
 	}
-	binder_thread_queue_locked(thread, &t->work);
+	t->direct = true;
+	thread->calls++;
+	binder_thread_queue_sync_locked(thread, &t->work);
 }
 
 static int call_queue_sync(struct send *s)
@@ -446,6 +457,7 @@ void binder_transaction_reply(struct binder_thread *thread,
 	}
 	if (ret)
 		reply_failed(&s, call);
+	binder_nice_restore(thread, call);
 	binder_transaction_put(call); /* the replier's stack's */
 	send_end(&s, ret);
 }

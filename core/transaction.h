@@ -39,6 +39,7 @@ struct binder_transaction {
 	int debug_id;
 	u32 code;
 	u32 flags;
+	int nice; /* the receiver is to run at (nice.c) */
 	bool reply;
 	bool direct; /* a call that was queued to a thread, not to the process */
 	int node_id;
@@ -51,6 +52,9 @@ struct binder_transaction {
 	struct binder_transaction *to_parent;
 	struct binder_buffer *buffer; /* until delivered; then the receiver's to free */
 	pid_t to_tid; /* for the logs; may be read without the lock */
+
+	/* of the thread that serves it: */
+	int saved_nice; /* before it was delivered */
 
 	/* guarded by from->proc->lock: */
 	bool settled; /* off the caller's stack: answered, or the caller is gone */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernels we build for do not have, force-included in front of every
- * file. The one place that may ask which kernel this is.
+ * Force-included in front of every file, behind probed.h, in which the build
+ * has written down what the kernel has (probe). Shims for what it has not are in the
+ * other headers of this folder, by subject: nothing outside it asks.
  */
 #ifndef KMOD_COMPAT_COMPAT_H
 #define KMOD_COMPAT_COMPAT_H

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the kernel host embeds in the core's objects. The functions of
- * core/host.h are not written for this host yet: only the core is compiled
- * against these types (scripts/check-kmod).
- */
+/* What the kernel host embeds in the core's objects (see core/host.h). */
 #ifndef KMOD_HOST_TYPES_H
 #define KMOD_HOST_TYPES_H
 
-#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/lockdep.h>
-#include <linux/mm_types.h>
 #include <linux/mutex.h>
+#include <linux/rtmutex.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "core/lock_ranks.h"
 
@@ -25,19 +21,20 @@ struct binder_host_proc {
 	/* immutable after open: */
 	const struct cred *cred;	/* the opener's, holds a reference */
 	struct pid *tgid;		/* the opener's, holds a reference */
+	struct mm_struct *mm;		/* to compare; a reference to the struct, not the memory */
+	int default_nice;		/* the opener's */
 	/* has its own lock: */
 	wait_queue_head_t poll_wait;
+	struct work_struct release;	/* queued by the last close */
 };
 
 struct binder_host_thread {
 	wait_queue_head_t wait;
+	wait_queue_entry_t waiter;	/* its private is the task; written by it while RUNNING */
 };
 
 struct binder_host_map {
-	/* f_mapping of the file: what unmap_mapping_range() zaps through */
-	struct address_space mapping;
-	/* of the process that mapped it, not a reference to its memory */
-	struct mm_struct *mm;
+	struct address_space mapping;	/* f_mapping of the file */
 };
 
 /* A lockdep class and name a rank, whatever function initialises the lock. */
@@ -50,6 +47,11 @@ extern struct lock_class_key binder_lock_keys[BINDER_RANK_COUNT];
 
 #define binder_mutex_init(mutex, rank) do {					\
 	mutex_init(mutex);							\
+	lockdep_set_class_and_name(mutex, &binder_lock_keys[rank], #rank);	\
+} while (0)
+
+#define binder_rt_mutex_init(mutex, rank) do {					\
+	rt_mutex_init(mutex);							\
 	lockdep_set_class_and_name(mutex, &binder_lock_keys[rank], #rank);	\
 } while (0)
 

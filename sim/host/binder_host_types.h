@@ -45,5 +45,6 @@ struct binder_host_map {
 
 #define binder_spin_init(lock, rank) binder_kapi_spin_init(lock, rank, #rank)
 #define binder_mutex_init(mutex, rank) binder_kapi_mutex_init(mutex, rank, #rank)
+#define binder_rt_mutex_init(mutex, rank) binder_kapi_mutex_init(mutex, rank, #rank)
 
 #endif

@@ -110,7 +110,7 @@ int sim_write_read(struct sim_thread *thread, const struct binder_write_read *bw
 	return ret;
 }
 
-void binder_host_wake(struct binder_thread *record)
+void binder_host_wake(struct binder_thread *record, bool sync)
 {
 	struct sim_thread *thread = record->host.sim;
 

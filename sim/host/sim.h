@@ -46,6 +46,7 @@ struct sim_proc {
 	bool fini;			/* the core dropped its last reference */
 	size_t lazy_size;		/* sim_mmap_lazy() */
 	unsigned int poll_wakes;	/* binder_host_poll_wake() calls */
+	int forbidden;			/* what security modules say to all it wants; 0 */
 	struct list_head threads;
 	struct list_head ranges;	/* valid user memory */
 };
@@ -56,6 +57,7 @@ struct sim_thread {
 	struct sim_proc *proc;
 	pid_t tid;
 	struct binder_thread *record;	/* with a reference, during an ioctl */
+	int nice;			/* as it set it, or the core did */
 	bool parked;			/* its BINDER_WRITE_READ has not returned */
 	bool woken;
 	int ret;			/* of the last one that returned */

@@ -230,6 +230,37 @@ binder_uid_t binder_host_uid(struct binder_thread *thread)
 	return (binder_uid_t){ thread->proc->host.sim->uid };
 }
 
+int binder_host_nice(struct binder_thread *thread)
+{
+	return thread->host.sim->nice;
+}
+
+/* Everybody may: limits are a real kernel's. */
+void binder_host_set_nice(struct binder_thread *thread, int nice)
+{
+	thread->host.sim->nice = nice;
+}
+
+static int forbidden(struct binder_proc *proc)
+{
+	return proc->host.sim ? proc->host.sim->forbidden : 0;
+}
+
+int binder_host_may_manage(struct binder_proc *proc)
+{
+	return forbidden(proc);
+}
+
+int binder_host_may_call(struct binder_proc *from, struct binder_proc *to)
+{
+	return forbidden(from);
+}
+
+int binder_host_may_transfer(struct binder_proc *from, struct binder_proc *to)
+{
+	return forbidden(from);
+}
+
 bool binder_host_uid_eq(binder_uid_t a, binder_uid_t b)
 {
 	return a.value == b.value;

@@ -161,7 +161,7 @@ static void test_no_space_is_reported_in_numbers_once_a_second(void)
 	CHECK_EQ(PTR_ERR(test_try(alloc, MAP)), -ENOSPC);
 	CHECK_EQ(sim_log_count(), count + 1);
 	CHECK(!strcmp(sim_log_last(),
-		      "binder: 4711: no space for a buffer of 131072 bytes: "
+		      "4711: no space for a buffer of 131072 bytes: "
 		      "allocated 4000 in 2 (largest 3000), "
 		      "free 127072 in 1 (largest 127072)\n"));
 	CHECK_EQ(PTR_ERR(test_try(alloc, MAP)), -ENOSPC);
@@ -170,7 +170,7 @@ static void test_no_space_is_reported_in_numbers_once_a_second(void)
 	CHECK_EQ(PTR_ERR(test_get_oneway(alloc, MAP / 2 + 1)), -ENOSPC);
 	CHECK_EQ(sim_log_count(), count + 2);
 	CHECK(!strcmp(sim_log_last(),
-		      "binder: 4711: no space for a one-way buffer of 65544 bytes: "
+		      "4711: no space for a one-way buffer of 65544 bytes: "
 		      "65536 of the async budget left; "
 		      "allocated 4000 in 2 (largest 3000), "
 		      "free 127072 in 1 (largest 127072)\n"));

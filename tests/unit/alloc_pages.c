@@ -430,6 +430,39 @@ static void test_install_and_zap_exclude_each_other(void)
 }
 
 /*
+ * A host that fills its mapping by page faults holds the slot while it inserts:
+ * a bad run inserts a page that the shrinker has zapped and freed.
+ */
+static void test_page_held_for_a_fault_is_not_reclaimed(void)
+{
+	struct binder_alloc *alloc = alloc_with_idle(2);
+
+	CHECK(binder_pages_hold(alloc, 1));
+	CHECK(!lock_is_free(&alloc->install_mutex));
+	CHECK_EQ(binder_pages_shrink(10), 0);
+	binder_pages_unhold(alloc);
+	CHECK(lock_is_free(&alloc->install_mutex));
+	CHECK_EQ(binder_pages_shrink(10), 2);
+
+	/* An empty slot, and the first beyond the mapping. */
+	CHECK(!binder_pages_hold(alloc, 1));
+	binder_pages_unhold(alloc);
+	CHECK(!binder_pages_hold(alloc, MAP / PAGE_SIZE));
+	binder_pages_unhold(alloc);
+	test_alloc_end(alloc);
+}
+
+static void test_page_of_a_released_allocator_cannot_be_held(void)
+{
+	struct binder_alloc *alloc = alloc_with_idle(2);
+
+	binder_alloc_release(alloc);
+	CHECK(!binder_pages_hold(alloc, 0));
+	binder_pages_unhold(alloc);
+	binder_alloc_put(alloc);
+}
+
+/*
  * Guards: "install mutex held across a blocking acquire of the address-space
  * lock while the other side takes them in the opposite order": what runs with
  * that lock held (mmap, munmap, a fault that reclaims) never waits for
@@ -475,7 +508,7 @@ static void test_failed_insert_is_reported_and_leaves_nothing(void)
 		test_check(alloc);
 		CHECK_EQ(binder_pages_shrink(100), i);
 	}
-	CHECK(!strcmp(sim_log_last(), "binder: 4711: cannot insert the page at offset 8192 of "
+	CHECK(!strcmp(sim_log_last(), "4711: cannot insert the page at offset 8192 of "
 				      "the mapping: error -12\n"));
 	buffer = test_get(alloc, 3 * PAGE_SIZE);
 	binder_alloc_free_buffer(alloc, buffer);
@@ -637,6 +670,8 @@ int main(void)
 	RUN(test_nothing_under_the_address_space_lock_waits_for_install);
 	RUN(test_failed_insert_is_reported_and_leaves_nothing);
 	RUN(test_mapping_that_goes_during_install_is_dead);
+	RUN(test_page_held_for_a_fault_is_not_reclaimed);
+	RUN(test_page_of_a_released_allocator_cannot_be_held);
 	RUN(test_contents_are_cleared_without_the_spinlock);
 	RUN(test_release_holds_install_mutex_and_drops_the_spinlock);
 	RUN(test_release_waits_for_a_shrinker_in_flight);

@@ -57,6 +57,7 @@ extern const struct core_group core_group_nested;
 extern const struct core_group core_group_between;
 extern const struct core_group core_group_stream;
 extern const struct core_group core_group_report;
+extern const struct core_group core_group_rights;
 
 /* ---- expectations -------------------------------------------------------- */
 

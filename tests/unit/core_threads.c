@@ -220,7 +220,7 @@ void binder_host_map_fini(struct binder_alloc *alloc)
 	free(alloc->host.arena);
 }
 
-void binder_host_wake(struct binder_thread *thread)
+void binder_host_wake(struct binder_thread *thread, bool sync)
 {
 	lockdep_assert_held(&thread->proc->lock);
 	sem_post(&thread->host.wake);
@@ -234,6 +234,30 @@ void binder_host_poll_wake(struct binder_proc *proc)
 binder_uid_t binder_host_uid(struct binder_thread *thread)
 {
 	return (binder_uid_t){ 1000 };
+}
+
+int binder_host_nice(struct binder_thread *thread)
+{
+	return 0;
+}
+
+void binder_host_set_nice(struct binder_thread *thread, int nice)
+{
+}
+
+int binder_host_may_manage(struct binder_proc *proc)
+{
+	return 0;
+}
+
+int binder_host_may_call(struct binder_proc *from, struct binder_proc *to)
+{
+	return 0;
+}
+
+int binder_host_may_transfer(struct binder_proc *from, struct binder_proc *to)
+{
+	return 0;
 }
 
 bool binder_host_uid_eq(binder_uid_t a, binder_uid_t b)

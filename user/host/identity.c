@@ -304,3 +304,31 @@ pid_t binder_host_pid_seen(struct binder_proc *by, struct binder_proc *of)
 		return 0;
 	return o->level[depth].pid;
 }
+
+/* ---- what a daemon has no part in --------------------------------------------- */
+
+/* Clients run at what their callers think is right; no daemon changes that. */
+int binder_host_nice(struct binder_thread *thread)
+{
+	return 0;
+}
+
+void binder_host_set_nice(struct binder_thread *thread, int nice)
+{
+}
+
+/* No security module has a say here but over the files themselves. */
+int binder_host_may_manage(struct binder_proc *proc)
+{
+	return 0;
+}
+
+int binder_host_may_call(struct binder_proc *from, struct binder_proc *to)
+{
+	return 0;
+}
+
+int binder_host_may_transfer(struct binder_proc *from, struct binder_proc *to)
+{
+	return 0;
+}

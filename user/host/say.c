@@ -15,9 +15,6 @@ static void line_out(const char *text)
 	char line[1200];
 	int n;
 
-	/* The core's own prefix says the same as ours. */
-	if (!strncmp(text, "binder: ", 8))
-		text += 8;
 	n = snprintf(line, sizeof(line), "anybinderd: %s", text);
 	if (n < 0)
 		return;

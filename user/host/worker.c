@@ -53,7 +53,8 @@ void binder_worker_owe(struct binder_thread *thread)
 	spin_unlock(&self->lock);
 }
 
-void binder_host_wake(struct binder_thread *thread)
+/* Workers take turns; which CPU a client runs on is not theirs to say. */
+void binder_host_wake(struct binder_thread *thread, bool sync)
 {
 	binder_worker_owe(thread);
 }
