@@ -26,6 +26,7 @@
 #include <binder_host_types.h>
 
 struct binder_alloc;
+struct binder_log_entry;
 struct binder_proc;
 struct binder_thread;
 
@@ -182,6 +183,15 @@ int binder_host_may_manage(struct binder_proc *proc);
 int binder_host_may_call(struct binder_proc *from, struct binder_proc *to);
 /** binder_host_may_transfer() - an object? Context: may sleep. Return: 0, -errno. */
 int binder_host_may_transfer(struct binder_proc *from, struct binder_proc *to);
+
+/* ---- reports ------------------------------------------------------------- */
+
+/**
+ * binder_host_report_failure() - a transaction failed, for those who watch for that
+ * Beside the log, which has it already. @entry is the caller's.
+ * Context: may sleep; no locks held.
+ */
+void binder_host_report_failure(const struct binder_log_entry *entry);
 
 /* ---- life of the embedded host parts ---------------------------------- */
 

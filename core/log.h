@@ -69,6 +69,8 @@ struct binder_log_entry {
 	pid_t to_tid;
 	int node_id;
 	u32 handle;
+	u32 code;
+	u32 flags;
 	size_t data_size;
 	size_t offsets_size;
 	u32 return_error;

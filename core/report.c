@@ -104,6 +104,7 @@ static void thread_to_text_locked(struct binder_text *text, struct binder_thread
 	struct binder_transaction *t = thread->stack;
 	size_t start = text->len, header;
 	struct binder_work *work;
+	u32 i;
 
 	lockdep_assert_held(&thread->proc->lock);
 	binder_text_add(text, "  thread %d: l %02x need_return %d tr %d\n", thread->tid,
@@ -123,6 +124,8 @@ static void thread_to_text_locked(struct binder_text *text, struct binder_thread
 	}
 	list_for_each_entry(work, &thread->todo, entry)
 		work_to_text_locked(text, thread->proc, "    ", work);
+	for (i = 0; i < thread->completes; i++)
+		binder_text_add(text, "    transaction complete\n");
 	if (!all && text->len == header) {
 		text->len = start;
 		if (text->size)

@@ -246,7 +246,12 @@ static struct binder_work *next_work_locked(struct read *r)
 	return list_first_entry_or_null(&thread->proc->todo, struct binder_work, entry);
 }
 
-/* Own work first, then the process's (uapi 2.2), until something ends the read. */
+/*
+ * Own work first, then the process's (uapi 2.2), until something ends the read.
+ *
+ * A deferred completion goes out with whatever comes next, and before it; but behind
+ * news of nodes, which the sending of their objects queued before it completed.
+ */
 static void read_fill_locked(struct read *r) __must_hold(&r->thread->proc->lock)
 {
 	struct binder_thread *thread = r->thread;
@@ -255,8 +260,12 @@ static void read_fill_locked(struct read *r) __must_hold(&r->thread->proc->lock)
 	lockdep_assert_held(&thread->proc->lock);
 	while (thread->out.len + ITEM_MAX <= r->room) {
 		work = next_work_locked(r);
-		if (!work || take(thread, work))
+		if (thread->completes && (!work || work->type != BINDER_WORK_NODE)) {
+			thread->completes--;
+			out_cmd(thread, BR_TRANSACTION_COMPLETE, NULL, 0);
+		} else if (!work || take(thread, work)) {
 			break;
+		}
 	}
 	if (list_empty(&thread->todo))
 		thread->flagged = false;

@@ -41,14 +41,13 @@ void binder_transaction_put(struct binder_transaction *t)
 /**
  * binder_transaction_push() - a call goes on its caller's stack
  * An older extended error is over with it.
- * @complete: queued deferred: it is delivered along with the reply (uapi 2.6)
+ * Its completion is deferred: it is delivered along with the reply (uapi 2.6).
  * Context: no locks held.
  */
-void binder_transaction_push(struct binder_thread *thread, struct binder_transaction *t,
-			     struct binder_work *complete)
+void binder_transaction_push(struct binder_thread *thread, struct binder_transaction *t)
 {
 	spin_lock(&thread->proc->lock);
-	binder_thread_queue_deferred_locked(thread, complete);
+	thread->completes++;
 	if (thread->stack)
 		t->from_parent = binder_transaction_get(thread->stack);
 	thread->stack = binder_transaction_get(t);
@@ -58,15 +57,14 @@ void binder_transaction_push(struct binder_thread *thread, struct binder_transac
 
 /**
  * binder_transaction_pop_unsent() - undo binder_transaction_push()
- * The completion is the caller's again. Context: no locks held.
+ * The completion is withdrawn. Context: no locks held.
  */
-void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_transaction *t,
-				   struct binder_work *complete)
+void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_transaction *t)
 {
 	spin_lock(&thread->proc->lock);
 	thread->stack = t->from_parent;
 	t->settled = true;
-	list_del_init(&complete->entry);
+	thread->completes--;
 	spin_unlock(&thread->proc->lock);
 	binder_transaction_put(t);
 }

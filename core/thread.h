@@ -87,6 +87,7 @@ struct binder_thread {
 	enum binder_park park;
 	u32 looper;
 	u32 calls; /* synchronous calls in todo */
+	u32 completes; /* deferred BR_TRANSACTION_COMPLETEs: they end no wait (return.c) */
 	u32 lookups; /* calls of its task under way */
 	bool need_return; /* the next read returns at once */
 	bool flagged; /* todo holds something that ends a wait */

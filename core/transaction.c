@@ -28,7 +28,7 @@ struct send {
 	struct binder_node *node; /* target of a call; holds a local strong count for the buffer */
 	struct binder_proc *to;	  /* entered: binder_proc_leave() at the end */
 	struct binder_transaction *t;
-	struct binder_work *complete;
+	struct binder_work *complete; /* that returns at once; NULL if it is deferred */
 	bool reply;
 	bool completed; /* the replier's completion is queued */
 	struct binder_failure failure;
@@ -111,6 +111,12 @@ static int send_alloc_buffer(struct send *s)
 	return 0;
 }
 
+/* Does the sender go on to wait, and hear with what comes next that it has sent? */
+static bool send_defers(const struct send *s)
+{
+	return s->reply ? s->tr->flags & TF_DEFER_COMPLETE : !(s->tr->flags & TF_ONE_WAY);
+}
+
 /* Everything up to queueing. On failure send_unbuild() takes back what was done. */
 static int send_build(struct send *s)
 {
@@ -121,8 +127,9 @@ static int send_build(struct send *s)
 	if (!IS_ALIGNED(s->buffers_size, sizeof(u64)))
 		return SEND_FAIL(s, BR_FAILED_REPLY, -EINVAL, "buffers_size is not a multiple of 8");
 	s->t = transaction_alloc(s);
-	s->complete = binder_work_complete_new();
-	if (!s->t || !s->complete)
+	if (!send_defers(s))
+		s->complete = binder_work_complete_new();
+	if (!s->t || (!s->complete && !send_defers(s)))
 		return SEND_FAIL(s, BR_FAILED_REPLY, -ENOMEM, "out of memory for the transaction");
 	ret = send_alloc_buffer(s);
 	if (!ret)
@@ -160,6 +167,8 @@ static void send_begin(struct send *s)
 	s->log.from_pid = thread->proc->pid;
 	s->log.from_tid = thread->tid;
 	s->log.handle = s->reply ? 0 : s->tr->target.handle;
+	s->log.code = s->tr->code;
+	s->log.flags = s->tr->flags;
 	s->log.data_size = s->tr->data_size;
 	s->log.offsets_size = s->tr->offsets_size;
 	s->log.return_error = BR_OK;
@@ -174,6 +183,7 @@ static void send_end(struct send *s, int ret)
 		s->log.line = s->failure.line;
 		s->log.why = s->failure.why;
 		binder_log_failure(&s->log);
+		binder_host_report_failure(&s->log);
 	}
 	binder_log_add(&s->log);
 	if (s->to)
@@ -286,14 +296,14 @@ static int call_queue_sync(struct send *s)
 	struct binder_transaction *t = s->t;
 	bool dead;
 
-	binder_transaction_push(thread, t, s->complete);
+	binder_transaction_push(thread, t);
 	spin_lock(&s->to->lock);
 	dead = s->to->dead;
 	if (!dead)
 		call_queue_to_locked(s->to, t);
 	spin_unlock(&s->to->lock);
 	if (dead) {
-		binder_transaction_pop_unsent(thread, t, s->complete);
+		binder_transaction_pop_unsent(thread, t);
 		return SEND_FAIL(s, BR_DEAD_REPLY, -ESRCH, "the target died");
 	}
 	return 0;
@@ -391,10 +401,10 @@ static void reply_complete(struct send *s, struct binder_transaction *call)
 	struct binder_transaction *failed;
 
 	spin_lock(&thread->proc->lock);
-	if (s->tr->flags & TF_DEFER_COMPLETE)
-		binder_thread_queue_deferred_locked(thread, s->complete);
-	else
+	if (s->complete)
 		binder_thread_queue_locked(thread, s->complete);
+	else
+		thread->completes++;
 	failed = binder_transaction_pop_call_locked(thread, call);
 	spin_unlock(&thread->proc->lock);
 	binder_transaction_put(failed);

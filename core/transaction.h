@@ -72,10 +72,8 @@ void binder_transaction_reply(struct binder_thread *thread,
 /* afterwards (stack.c) */
 struct binder_transaction *binder_transaction_get(struct binder_transaction *t);
 void binder_transaction_put(struct binder_transaction *t);
-void binder_transaction_push(struct binder_thread *thread, struct binder_transaction *t,
-			     struct binder_work *complete);
-void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_transaction *t,
-				   struct binder_work *complete);
+void binder_transaction_push(struct binder_thread *thread, struct binder_transaction *t);
+void binder_transaction_pop_unsent(struct binder_thread *thread, struct binder_transaction *t);
 struct binder_transaction *binder_transaction_to_answer(struct binder_thread *thread);
 struct binder_transaction *binder_transaction_pop_call_locked(struct binder_thread *thread,
 							      struct binder_transaction *call)

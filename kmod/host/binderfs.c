@@ -51,7 +51,7 @@ static int options_parse(struct fs_context *fc, struct fs_parameter *param)
 	switch (option) {
 	case OPTION_MAX:
 		if (result.uint_32 > BINDERFS_MINORS)
-			return invalf(fc, "max= is at most %u", BINDERFS_MINORS);
+			return invalfc(fc, "max= is at most %u", BINDERFS_MINORS);
 		options->max = result.uint_32;
 		return 0;
 	case OPTION_STATS:
@@ -176,7 +176,7 @@ static int super_reconfigure(struct fs_context *fc)
 	struct binderfs_info *info = binderfs_info(fc->root->d_sb);
 
 	if (options->stats != info->stats)
-		return invalf(fc, "stats= cannot be changed by a remount");
+		return invalfc(fc, "stats= cannot be changed by a remount");
 	spin_lock(&info->lock);
 	info->max = options->max;
 	spin_unlock(&info->lock);

@@ -14,6 +14,7 @@
 #include "kmod/host/logs.h"
 #include "kmod/host/lsm.h"
 #include "kmod/host/mapping.h"
+#include "kmod/host/netlink.h"
 
 struct lock_class_key binder_lock_keys[BINDER_RANK_COUNT];
 
@@ -26,7 +27,7 @@ module_param(nodes, charp, 0444);
 MODULE_PARM_DESC(nodes, "devices to make in /dev, separated by commas");
 
 module_param_named(debug_mask, binder_debug_mask, uint, 0644);
-MODULE_PARM_DESC(debug_mask, "what to say in the kernel log, a bit each: 0 user errors, 1 failed transactions");
+MODULE_PARM_DESC(debug_mask, "kernel log, a bit each: 0 user errors, 1 failed transactions");
 
 static int __init anybinder_init(void)
 {
@@ -37,9 +38,12 @@ static int __init anybinder_init(void)
 	ret = binder_shrinker_init();
 	if (ret)
 		return ret;
-	ret = binder_files_init();
+	ret = binder_netlink_init();
 	if (ret)
 		goto err_shrinker;
+	ret = binder_files_init();
+	if (ret)
+		goto err_netlink;
 	ret = binder_logs_init();
 	if (ret)
 		goto err_files;
@@ -57,6 +61,8 @@ err_logs:
 	binder_logs_exit();
 err_files:
 	binder_files_exit();
+err_netlink:
+	binder_netlink_exit();
 err_shrinker:
 	binder_shrinker_exit();
 	return ret;
@@ -68,6 +74,7 @@ static void __exit anybinder_exit(void)
 	binder_devices_exit();
 	binder_logs_exit();
 	binder_files_exit();
+	binder_netlink_exit();
 	binder_shrinker_exit();
 }
 

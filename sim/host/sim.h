@@ -76,6 +76,8 @@ void sim_start(void);
 void sim_end(void);
 /** sim_context() - a device; the world holds the reference. NULL when out of memory. */
 struct binder_context *sim_context(const char *name);
+/** sim_reported() - the last failure that was reported to those who watch; zeros at first */
+const struct binder_log_entry *sim_reported(void);
 /** sim_open() - a process opens it. NULL when the core had no memory. */
 struct sim_proc *sim_open(struct binder_context *context, pid_t pid, u32 uid);
 /** sim_close() - the last descriptor is closed: flush, then release; the mapping stays as it is */

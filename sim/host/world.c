@@ -10,6 +10,9 @@
 #include "core/proc.h"
 #include "core/thread.h"
 
+/* What binder_host_report_failure() got last. */
+static struct binder_log_entry reported;
+
 /* The kernel's answer for a uid that a user namespace does not map. */
 #define UID_OVERFLOW 65534
 
@@ -59,6 +62,7 @@ static int objects_live(int kind)
 
 void sim_start(void)
 {
+	memset(&reported, 0, sizeof(reported));
 	if (!list_empty(&procs) || !list_empty(&devices))
 		binder_kapi_fatal("sim_start: the last world was not ended");
 	sim_fault_arm(0);
@@ -239,6 +243,17 @@ int binder_host_nice(struct binder_thread *thread)
 void binder_host_set_nice(struct binder_thread *thread, int nice)
 {
 	thread->host.sim->nice = nice;
+}
+
+const struct binder_log_entry *sim_reported(void)
+{
+	return &reported;
+}
+
+void binder_host_report_failure(const struct binder_log_entry *entry)
+{
+	binder_witness_assert_none(BINDER_SITE);
+	reported = *entry;
 }
 
 static int forbidden(struct binder_proc *proc)

@@ -2,6 +2,7 @@
 /* At which nice value a call is served, and what a security module can forbid. */
 #include "core_test.h"
 
+#include "core/log.h"
 #include "core/proc.h"
 
 /* The least that the manager's node asks for. */
@@ -156,6 +157,23 @@ static void test_forbidden_transfer_takes_the_call_with_it(void)
 	EXPECT(logged());
 }
 
+/* Those who watch for failures are told what the log is told. */
+static void test_failure_is_reported_with_code_flags_and_names(void)
+{
+	const struct binder_log_entry *entry;
+
+	start(0, 0);
+	put_call(client, 4711, TF_ACCEPT_FDS, "x");
+	submit(client);
+	take(client, BR_FAILED_REPLY, NULL);
+	EXPECT(logged());
+	entry = sim_reported();
+	EXPECT(entry->return_error == BR_FAILED_REPLY && entry->error == -EINVAL);
+	EXPECT(entry->kind == BINDER_LOG_CALL && entry->handle == 4711);
+	EXPECT(entry->code == 42 && entry->flags == TF_ACCEPT_FDS && entry->data_size == 4);
+	EXPECT(entry->from_pid == 200 && entry->from_tid == 201 && !entry->to_pid);
+}
+
 static const struct core_case cases[] = {
 	CASE(test_call_runs_at_its_callers_nice),
 	CASE(test_call_of_a_worse_caller_runs_at_the_nodes_least),
@@ -165,6 +183,7 @@ static const struct core_case cases[] = {
 	CASE(test_nested_calls_give_back_in_order),
 	CASE(test_forbidden_call_fails_and_is_told_why),
 	CASE(test_forbidden_manager_is_refused),
+	CASE(test_failure_is_reported_with_code_flags_and_names),
 	CASE_PLAIN(test_forbidden_transfer_takes_the_call_with_it),
 };
 

@@ -245,6 +245,10 @@ void binder_host_set_nice(struct binder_thread *thread, int nice)
 {
 }
 
+void binder_host_report_failure(const struct binder_log_entry *entry)
+{
+}
+
 int binder_host_may_manage(struct binder_proc *proc)
 {
 	return 0;

@@ -317,6 +317,11 @@ void binder_host_set_nice(struct binder_thread *thread, int nice)
 {
 }
 
+/* There are the logs. */
+void binder_host_report_failure(const struct binder_log_entry *entry)
+{
+}
+
 /* No security module has a say here but over the files themselves. */
 int binder_host_may_manage(struct binder_proc *proc)
 {
