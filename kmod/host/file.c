@@ -19,6 +19,7 @@
 #include "core/proc.h"
 #include "core/thread.h"
 #include "kmod/host/call.h"
+#include "kmod/host/logs.h"
 #include "kmod/host/mapping.h"
 
 static struct workqueue_struct *release_queue;
@@ -45,7 +46,10 @@ void binder_files_exit(void)
 
 static void release_deferred(struct work_struct *work)
 {
-	binder_proc_release(container_of(work, struct binder_proc, host.release));
+	struct binder_proc *proc = container_of(work, struct binder_proc, host.release);
+
+	binder_logs_proc_del(proc->pid);
+	binder_proc_release(proc);
 }
 
 static void opener_remember(struct binder_host_proc *host, struct file *file)
@@ -75,6 +79,7 @@ int binder_file_open(struct file *file, struct binder_context *context)
 	init_waitqueue_head(&proc->host.poll_wait);
 	binder_mapping_attach(proc->alloc, file);
 	file->private_data = proc;
+	binder_logs_proc_add(proc->pid);
 	return nonseekable_open(file_inode(file), file);
 }
 

@@ -41,15 +41,15 @@ static int __init anybinder_init(void)
 	ret = binder_netlink_init();
 	if (ret)
 		goto err_shrinker;
-	ret = binder_files_init();
-	if (ret)
-		goto err_netlink;
 	ret = binder_logs_init();
 	if (ret)
-		goto err_files;
-	ret = binder_devices_init(nodes);
+		goto err_netlink;
+	ret = binder_files_init();
 	if (ret)
 		goto err_logs;
+	ret = binder_devices_init(nodes);
+	if (ret)
+		goto err_files;
 	ret = binderfs_init(devices);
 	if (ret)
 		goto err_devices;
@@ -57,10 +57,10 @@ static int __init anybinder_init(void)
 
 err_devices:
 	binder_devices_exit();
-err_logs:
-	binder_logs_exit();
 err_files:
 	binder_files_exit();
+err_logs:
+	binder_logs_exit();
 err_netlink:
 	binder_netlink_exit();
 err_shrinker:
@@ -72,8 +72,8 @@ static void __exit anybinder_exit(void)
 {
 	binderfs_exit();
 	binder_devices_exit();
-	binder_logs_exit();
 	binder_files_exit();
+	binder_logs_exit();
 	binder_netlink_exit();
 	binder_shrinker_exit();
 }
