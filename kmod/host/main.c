@@ -82,4 +82,5 @@ module_init(anybinder_init);
 module_exit(anybinder_exit);
 
 MODULE_DESCRIPTION("Binder IPC driver, independent of the one in the kernel");
+MODULE_VERSION(BINDER_VERSION_TEXT);
 MODULE_LICENSE("GPL v2");
