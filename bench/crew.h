@@ -16,13 +16,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CREW_MAX 66
+#define CREW_MAX 67
 #define CREW_POINTS 6
 
 /**
  * struct member - one process's place; only it writes here
  * @calls: counted round trips, with @ioctls driver ioctls
  * @served: calls answered after the first, with @served_ioctls driver ioctls
+ * @ticks: of something done at a rate, between @start_ns and @end_ns
+ * @busy_ns: CPU time used, where somebody asks for it
+ * @late: calls that took too long, where somebody counts them
+ * @median_ns: the exact one, of those who keep all their samples
  */
 struct member {
 	struct hist latency;
@@ -32,6 +36,10 @@ struct member {
 	uint64_t ioctls;
 	uint64_t served;
 	uint64_t served_ioctls;
+	uint64_t ticks;
+	uint64_t busy_ns;
+	uint64_t late;
+	uint64_t median_ns;
 	char error[256];
 	/* the parent's: */
 	pid_t pid;

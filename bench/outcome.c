@@ -17,6 +17,8 @@ static const char *const keys[FIGURES] = {
 	[MAX_US] = "max_us",
 	[SERVER_IOCTLS] = "server_ioctls_per_call",
 	[CLIENT_IOCTLS] = "client_ioctls_per_call",
+	[TICKS_PER_S] = "ticks_per_s",
+	[TICK_US] = "tick_us",
 };
 
 static int compare(const void *a, const void *b)
@@ -49,8 +51,8 @@ void outcome_set_latency(struct outcome *out, const struct hist *latency, uint64
 	out->figure[P95_US] = hist_percentile(latency, 95) / 1000;
 	out->figure[P99_US] = hist_percentile(latency, 99) / 1000;
 	out->figure[MAX_US] = latency->max / 1000.0;
-	out->figure[SERVER_IOCTLS] = -1;
-	out->figure[CLIENT_IOCTLS] = -1;
+	for (int f = SERVER_IOCTLS; f < FIGURES; f++)
+		out->figure[f] = -1;
 }
 
 /** outcome_median() - each figure's median over @runs. */
@@ -94,7 +96,10 @@ void outcome_json(FILE *file, const char *bench, const struct peer *peer, const 
 		else
 			fprintf(file, ",\"%s\":%.3f", keys[f], out->figure[f]);
 	}
-	fprintf(file, ",\"reclaim_hz\":0,\"defer\":%s,\"pinned\":%s,\"runs\":%d",
+	fprintf(file, ",\"%s\":%u,\"%s\":0",
+		load->disturb.spin_ns ? "spin_hz" : "reclaim_hz", load->disturb.hz,
+		load->disturb.spin_ns ? "reclaim_hz" : "spin_hz");
+	fprintf(file, ",\"defer\":%s,\"pinned\":%s,\"runs\":%d",
 		peer->ours ? truth(load->defer) : "null", truth(load->pin), runs);
 	if (others)
 		fprintf(file, ",\"others\":\"%s\"", others);

@@ -18,13 +18,16 @@ enum figure {
 	MAX_US,
 	SERVER_IOCTLS,
 	CLIENT_IOCTLS,
+	TICKS_PER_S,
+	TICK_US,
 	FIGURES,
 };
 
 /**
  * struct outcome - of one run, or the medians of several
  * @iterations: calls that were counted
- * @figure: negative where there is no such thing
+ * @figure: negative where there is no such thing; the last two are how often
+ *          the disturber did its work, and for how much CPU time each time
  */
 struct outcome {
 	uint64_t iterations;

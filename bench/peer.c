@@ -67,6 +67,7 @@ static void sum_up(const struct crew *crew, struct outcome *out)
 {
 	static struct hist latency;
 	uint64_t ioctls = 0, served = 0, served_ioctls = 0, start = UINT64_MAX, end = 0;
+	const struct member *disturber = NULL;
 
 	memset(&latency, 0, sizeof(latency));
 	for (int i = 0; i < crew->count; i++) {
@@ -74,6 +75,8 @@ static void sum_up(const struct crew *crew, struct outcome *out)
 
 		served += m->served;
 		served_ioctls += m->served_ioctls;
+		if (m->ticks)
+			disturber = m;
 		if (!m->calls)
 			continue;
 		hist_merge(&latency, &m->latency);
@@ -86,6 +89,11 @@ static void sum_up(const struct crew *crew, struct outcome *out)
 		out->figure[CLIENT_IOCTLS] = (double)ioctls / latency.count;
 	if (served && served_ioctls)
 		out->figure[SERVER_IOCTLS] = (double)served_ioctls / served;
+	if (disturber && disturber->end_ns > disturber->start_ns) {
+		out->figure[TICKS_PER_S] = disturber->ticks * 1e9 /
+					   (disturber->end_ns - disturber->start_ns);
+		out->figure[TICK_US] = disturber->busy_ns / 1e3 / disturber->ticks;
+	}
 }
 
 /**
@@ -102,6 +110,9 @@ int peer_measure(const struct peer *peer, const struct load *load, struct outcom
 		return -1;
 	if (!peer->ours || !load->pin || !pin_daemon(&daemon, load->device, crew->cpu)) {
 		err = peer->start(crew, load);
+		if (!err && load->disturb.hz &&
+		    !crew_start(crew, false, disturb_main, (void *)&load->disturb))
+			err = -1;
 		if (!err)
 			err = crew_wait(crew, TIMEOUT_S);
 	}

@@ -8,6 +8,7 @@
 #define BENCH_PEER_H
 
 #include "bench/crew.h"
+#include "bench/disturb.h"
 #include "bench/outcome.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@
  * @time_ms_max: stop earlier after this time; 0: do not
  * @defer: let replies wait for the next call (ours only)
  * @pin: all processes on one CPU
+ * @disturb: what another process does meanwhile
  */
 struct load {
 	const char *device;
@@ -36,6 +38,7 @@ struct load {
 	size_t payload;
 	bool defer;
 	bool pin;
+	struct disturb disturb;
 };
 
 /**

@@ -9,11 +9,14 @@
 #include <string.h>
 
 static const char help[] =
-"Usage: anybinder bench throughput|compare|bystander [OPTIONS]\n"
+"Usage: anybinder bench NAME [OPTIONS]\n"
 "\n"
 "  throughput  one kind of call: how many a second, and their times\n"
 "  compare     ours and its peers in turns, medians and ratios\n"
 "  bystander   times of a pair's calls beside 8 processes that behave, and 8 that do not\n"
+"  inversion   how long processes of low priority delay a real-time one\n"
+"  roundtrip   the parts of a call, without a library\n"
+"  sendvec     what a payload costs, by its size\n"
 "\n"
 "Each has a --help of its own.\n";
 
@@ -24,6 +27,9 @@ static const struct {
 	{ "throughput", bench_throughput },
 	{ "compare", bench_compare },
 	{ "bystander", bench_bystander },
+	{ "inversion", bench_inversion },
+	{ "roundtrip", bench_roundtrip },
+	{ "sendvec", bench_sendvec },
 };
 
 /* All is cleaned up; now end as whoever sent the signal expects. */

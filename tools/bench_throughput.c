@@ -25,11 +25,16 @@ static const char help[] =
 "      --defer=on|off  let a reply wait for the next call (default on)\n"
 "      --pin           all processes, the daemon too, on one CPU\n"
 "      --no-pin        on any CPU (default)\n"
+"      --reclaim=HZ    another process drops caches so many times a second (root)\n"
+"      --spin=HZ       another process spins as often, for the CPU time of a drop\n"
+"                      without load: what the time alone costs (root)\n"
+"      --spin-us=US    for so much CPU time instead\n"
 "      --runs=N        medians of N runs, peers in turns (default 3, limit 101)\n"
 "      --json          one JSON object a line instead of a table\n"
 "      --help          print this text\n";
 
-enum { OPT_DEVICE = 256, OPT_PEER, OPT_DEFER, OPT_PIN, OPT_NO_PIN, OPT_RUNS, OPT_JSON, OPT_HELP };
+enum { OPT_DEVICE = 256, OPT_PEER, OPT_DEFER, OPT_PIN, OPT_NO_PIN, OPT_RUNS, OPT_JSON, OPT_HELP,
+       OPT_RECLAIM, OPT_SPIN, OPT_SPIN_US };
 
 static const struct option options[] = {
 	{ "workers", required_argument, NULL, 'w' },
@@ -41,6 +46,9 @@ static const struct option options[] = {
 	{ "defer", required_argument, NULL, OPT_DEFER },
 	{ "pin", no_argument, NULL, OPT_PIN },
 	{ "no-pin", no_argument, NULL, OPT_NO_PIN },
+	{ "reclaim", required_argument, NULL, OPT_RECLAIM },
+	{ "spin", required_argument, NULL, OPT_SPIN },
+	{ "spin-us", required_argument, NULL, OPT_SPIN_US },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -50,11 +58,13 @@ static const struct option options[] = {
 /**
  * struct request - the arguments, understood
  * @peer: NULL for all
+ * @spin_hz: spin; for as long as calibrated unless the load says
  */
 struct request {
 	struct load load;
 	const struct peer *peer;
 	int runs;
+	unsigned int spin_hz;
 	bool json;
 	bool help;
 };
@@ -84,6 +94,17 @@ static int set_number(struct request *r, int opt, const char *text)
 		if (!parse_number(text, 0, PAYLOAD_MAX, &n))
 			return number_error("size", text);
 		r->load.payload = n;
+		break;
+	case OPT_RECLAIM:
+	case OPT_SPIN:
+		if (!parse_number(text, 1, DISTURB_HZ_MAX, &n))
+			return number_error("times a second", text);
+		*(opt == OPT_SPIN ? &r->spin_hz : &r->load.disturb.hz) = n;
+		break;
+	case OPT_SPIN_US:
+		if (!parse_number(text, 1, 1000000, &n))
+			return number_error("microseconds", text);
+		r->load.disturb.spin_ns = 1000 * n;
 		break;
 	default:
 		if (!parse_number(text, 1, OUTCOME_RUNS_MAX, &n))
@@ -143,6 +164,10 @@ static int parse(struct request *r, int argc, char **argv)
 		code = usage_error("bench throughput ", "what is \"%s\"?", argv[optind]);
 	if (!code && r->load.workers % 2 && (r->load.pairs || r->peer != &peer_ours))
 		code = usage_error("bench throughput ", "pairs need an even number of workers");
+	if (!code && r->spin_hz && r->load.disturb.hz)
+		code = usage_error("bench throughput ", "--reclaim or --spin, not both");
+	if (!code && !r->spin_hz && r->load.disturb.spin_ns)
+		code = usage_error("bench throughput ", "--spin-us needs --spin");
 	return code;
 }
 
@@ -166,6 +191,9 @@ static void print_row(const struct peer *peer, const struct load *load, const st
 		printf(" %8.1f", out->figure[f]);
 	if (out->figure[SERVER_IOCTLS] >= 0)
 		printf("  %.2f, %.2f", out->figure[SERVER_IOCTLS], out->figure[CLIENT_IOCTLS]);
+	if (out->figure[TICKS_PER_S] >= 0)
+		printf("  %s %.1f a second, %.0f us each", load->disturb.spin_ns ? "spins" : "drops",
+		       out->figure[TICKS_PER_S], out->figure[TICK_US]);
 	putchar('\n');
 }
 
@@ -216,5 +244,12 @@ int bench_throughput(int argc, char **argv)
 	}
 	if ((!r.peer || r.peer->ours) && !device_usable(r.load.device))
 		return EXIT_FAILED;
+	if ((r.spin_hz || r.load.disturb.hz) && !disturb_usable())
+		return EXIT_FAILED;
+	if (r.spin_hz) {
+		r.load.disturb.hz = r.spin_hz;
+		if (!r.load.disturb.spin_ns && disturb_calibrate(&r.load.disturb))
+			return EXIT_FAILED;
+	}
 	return measure(&r);
 }

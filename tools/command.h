@@ -18,6 +18,9 @@ int command_bench(int argc, char **argv);
 int bench_throughput(int argc, char **argv);
 int bench_compare(int argc, char **argv);
 int bench_bystander(int argc, char **argv);
+int bench_inversion(int argc, char **argv);
+int bench_roundtrip(int argc, char **argv);
+int bench_sendvec(int argc, char **argv);
 
 int usage_error(const char *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
