@@ -125,3 +125,16 @@ int disturb_calibrate(struct disturb *disturb)
 		disturb->spin_ns = 1;
 	return 0;
 }
+
+/** disturb_drop_caches() - drop them once. Return: 0, or -1 with errno. */
+int disturb_drop_caches(void)
+{
+	static int fd = -1;
+	int ret;
+
+	if (fd < 0)
+		fd = drop_open();
+	ret = fd < 0 ? fd : drop(fd);
+	errno = -ret;
+	return ret ? -1 : 0;
+}

@@ -27,5 +27,6 @@ struct disturb {
 void disturb_main(struct crew *crew, struct member *me, void *arg);
 int disturb_calibrate(struct disturb *disturb);
 bool disturb_usable(void);
+int disturb_drop_caches(void);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "bench/raw.h"
 
+#include "bench/disturb.h"
 #include "bench/peer.h"
 #include "bench/pin.h"
 #include "uapi/binder.h"
@@ -227,6 +228,9 @@ static void server_main(struct crew *crew, struct member *me, void *arg)
 	crew_meet(crew, MEET_START, PARTIES);
 	for (;;) {
 		expect(&wire, BR_TRANSACTION, &tr);
+		if (the_load->cold && memcmp((void *)(uintptr_t)tr.data.ptr.buffer, payload,
+					     tr.data_size))
+			crew_fail(me, "another payload came in");
 		if (++calls == WARM_UP_CALLS)
 			ioctls = wire.ioctls;
 		if (calls == last) {
@@ -319,11 +323,13 @@ static void client_main(struct crew *crew, struct member *me, void *arg)
 		call(&wire, handle, true);
 	me->busy_ns = cpu_ns();
 	for (uint64_t i = 0; i < the_load->samples; i++) {
+		if (the_load->cold && disturb_drop_caches())
+			crew_fail(me, "dropping caches: %s", strerror(errno));
 		before = clock_ns();
 		if (the_load->what == RAW_EMPTY)
 			empty(&wire);
 		else
-			call(&wire, handle, false);
+			call(&wire, handle, the_load->cold);
 		samples[i] = clock_ns() - before;
 	}
 	me->busy_ns = cpu_ns() - me->busy_ns;

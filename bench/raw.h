@@ -28,6 +28,8 @@ enum raw_what {
  * @samples: how often, RAW_SAMPLES_MAX at most
  * @payload: bytes of a call, and of its reply
  * @defer: replies have TF_DEFER_COMPLETE
+ * @cold: caches are dropped before each sample, so that no buffer has its pages; and what
+ *        comes back is looked at, so that its pages are used
  */
 struct raw_load {
 	const char *device;
@@ -35,6 +37,7 @@ struct raw_load {
 	uint64_t samples;
 	size_t payload;
 	bool defer;
+	bool cold;
 	bool pin;
 };
 

@@ -302,9 +302,20 @@ int binder_pages_install(struct binder_alloc *alloc, size_t first, size_t end)
  */
 struct page *binder_pages_hold(struct binder_alloc *alloc, size_t index)
 {
+	rt_mutex_lock(&alloc->install_mutex);
+	return binder_pages_held(alloc, index);
+}
+
+/**
+ * binder_pages_held() - the page of another slot, between hold and unhold
+ * Context: install_mutex held.
+ * Return: as binder_pages_hold().
+ */
+struct page *binder_pages_held(struct binder_alloc *alloc, size_t index)
+{
 	struct page *page = NULL;
 
-	rt_mutex_lock(&alloc->install_mutex);
+	lockdep_assert_held(&alloc->install_mutex);
 	spin_lock(&alloc->lock);
 	if (alloc->pages && index < alloc->size >> PAGE_SHIFT)
 		page = alloc->pages[index].page;

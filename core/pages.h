@@ -47,6 +47,8 @@ void binder_pages_count_locked(struct binder_alloc *alloc, struct binder_page_co
 	__must_hold(&alloc->lock);
 int binder_pages_install(struct binder_alloc *alloc, size_t first, size_t end);
 struct page *binder_pages_hold(struct binder_alloc *alloc, size_t index);
+struct page *binder_pages_held(struct binder_alloc *alloc, size_t index)
+	__must_hold(&alloc->install_mutex);
 void binder_pages_unhold(struct binder_alloc *alloc);
 unsigned long binder_pages_idle_count(void);
 unsigned long binder_pages_shrink(unsigned long nr);

@@ -24,6 +24,8 @@ static const char help[] =
 "  -i, --iterations=N  samples of each (default 10000, limit 100000)\n"
 "  -s, --size=BYTES    payload of the call and the reply (default 16, limit 65536)\n"
 "      --device=PATH   binder device (default " DEVICE_DEFAULT ")\n"
+"      --cold          drop caches before each sample, so that no buffer has its pages,\n"
+"                      and look at what comes back (root)\n"
 "      --pin           both processes, the daemon too, on one CPU\n"
 "      --no-pin        on any CPU (default)\n"
 "      --runs=N        medians of N runs, in turns (default 1, limit 101)\n"
@@ -55,6 +57,7 @@ static const struct option options[] = {
 	{ "iterations", required_argument, NULL, 'i' },
 	{ "size", required_argument, NULL, 's' },
 	{ "device", required_argument, NULL, 'd' },
+	{ "cold", no_argument, NULL, 'c' },
 	{ "pin", no_argument, NULL, 'p' },
 	{ "no-pin", no_argument, NULL, 'n' },
 	{ "runs", required_argument, NULL, 'r' },
@@ -89,6 +92,9 @@ static int parse(struct request *r, int argc, char **argv)
 		switch (opt) {
 		case 'd':
 			r->load.device = optarg;
+			break;
+		case 'c':
+			r->load.cold = true;
 			break;
 		case 'p':
 		case 'n':
@@ -128,7 +134,8 @@ static void print_row(const struct request *r, size_t row, double median, double
 	       r->load.payload, (unsigned long long)r->load.samples, median, average);
 	if (ioctls >= 0)
 		printf(",\"server_ioctls_per_call\":%.3f", ioctls);
-	printf(",\"pinned\":%s,\"runs\":%d}\n", r->load.pin ? "true" : "false", r->runs);
+	printf(",\"cold\":%s,\"pinned\":%s,\"runs\":%d}\n", r->load.cold ? "true" : "false",
+	       r->load.pin ? "true" : "false", r->runs);
 }
 
 static int measure(struct request *r)

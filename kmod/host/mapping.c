@@ -25,6 +25,9 @@
 #include "kmod/compat/mm.h"
 #include "kmod/host/file.h"
 
+/* A large payload's pages come with few faults; one page's fault stays short. */
+#define FAULT_AROUND_PAGES 15
+
 /**
  * binder_mapping_attach() - give a file an address_space of its own
  * @alloc: of the open; its host part outlives @file's mappings, as they hold @file
@@ -64,18 +67,41 @@ static vm_fault_t insert_failed(struct binder_alloc *alloc, size_t index, int er
 	return err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
 }
 
+/*
+ * Who reads a buffer's first page reads the next ones, so they are inserted too, up to the first
+ * that is there or has no page. That one may fail is no matter: its own fault will tell.
+ */
+static void fault_around(struct vm_fault *vmf, struct binder_alloc *alloc, unsigned long address)
+{
+	pgoff_t index = vmf->pgoff;
+	pgoff_t last = index + FAULT_AROUND_PAGES;
+	struct page *page;
+
+	while (index++ < last) {
+		address += PAGE_SIZE;
+		if (address >= vmf->vma->vm_end)
+			return;
+		page = binder_pages_held(alloc, index);
+		if (!page || vm_insert_page(vmf->vma, address, page))
+			return;
+	}
+}
+
 /* Context: the mmap lock or the lock of the VMA held for reading. */
 static vm_fault_t vma_fault(struct vm_fault *vmf)
 {
 	struct binder_alloc *alloc = vmf->vma->vm_private_data;
+	unsigned long address = vmf->address & PAGE_MASK;
 	vm_fault_t ret = VM_FAULT_SIGBUS;
 	struct page *page;
 	int err;
 
 	page = binder_pages_hold(alloc, vmf->pgoff);
 	if (page) {
-		err = vm_insert_page(vmf->vma, vmf->address & PAGE_MASK, page);
+		err = vm_insert_page(vmf->vma, address, page);
 		ret = err ? insert_failed(alloc, vmf->pgoff, err) : VM_FAULT_NOPAGE;
+		if (!err)
+			fault_around(vmf, alloc, address);
 	}
 	binder_pages_unhold(alloc);
 	return ret;
