@@ -85,6 +85,7 @@ class Job:
         self.rounds = 1
         self.memory, self.cpus = "1024M", 2
         self.icount = self.fast_strings = None
+        self.icount_shift = 0
         self.append = ""
         self.timeout = 300
         self.out = None
@@ -109,7 +110,7 @@ class Job:
         archive.add_bytes("/vm/job", "".join(
             f"{name}={shlex.quote(str(value))}\n" for name, value in {
                 "drivers": " ".join(self.drivers), "modules": " ".join(modules),
-                "rounds": self.rounds, "patience": int(self.timeout * 0.85),
+                "rounds": self.rounds, "patience": int(min(self.timeout * 0.85, self.timeout - 15)),
                 "ours_args": self.args["ours"], "intree_args": self.args["intree"],
             }.items()).encode())
         archive.write(path)
@@ -137,7 +138,8 @@ class Job:
                  "-kernel", self.kernel.path("vmlinuz"), "-initrd", initrd,
                  "-append", f"{KERNEL_ARGS} {self.append}".strip()]
         if self.icount:
-            words += ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-smp", "1"]
+            words += ["-accel", "tcg,thread=single", "-smp", "1",
+                      "-icount", f"shift={self.icount_shift},sleep=off"]
         else:
             words += ["-accel", "tcg,thread=multi", "-smp", str(self.cpus)]
         for name in ("console", "report", "output"):

@@ -85,9 +85,7 @@ def table(args):
         column.outcome(which)[0] == "passed" for column in columns)]
     print("| program | case | " + " | ".join(column.head() for column in columns) + " |")
     print("|---" * (len(columns) + 2) + "|")
-    for program, case in rows:
-        marks = [MARKS.get(column.outcome((program, case))[0], "") for column in columns]
-        print(f"| {program} | {case} | " + " | ".join(marks) + " |")
+    print_rows(columns, rows, args.full)
     for words in ("passed", "failed", "skipped"):
         totals = [str(count(column.cases)[words]) for column in columns]
         print(f"| | *{words}* | " + " | ".join(totals) + " |")
@@ -96,6 +94,18 @@ def table(args):
     if args.reasons:
         print_reasons(columns, rows)
     return 0
+
+
+def print_rows(columns, rows, full):
+    """One for each case; of a program's that differ in the same way, one for all if not @full."""
+    groups = {}
+    for program, case in rows:
+        marks = [MARKS.get(column.outcome((program, case))[0], "") for column in columns]
+        words = " | ".join(marks)
+        groups.setdefault((program, words, case if full else ""), []).append(case)
+    for (program, words, _), cases in groups.items():
+        name = cases[0] if len(cases) == 1 else f"{len(cases)} cases, such as {cases[0]}"
+        print(f"| {program} | {name} | {words} |")
 
 
 def print_reasons(columns, rows):

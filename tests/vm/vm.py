@@ -20,6 +20,8 @@ def add_guest_options(parser):
     parser.add_argument("--cpus", type=int, default=2, metavar="N")
     parser.add_argument("--icount", action="store_true",
                         help="count instructions: one processor, a nanosecond each")
+    parser.add_argument("--icount-shift", type=int, default=0, metavar="N",
+                        help="with --icount: 2^N nanoseconds each")
     parser.add_argument("--no-fast-strings", action="store_true",
                         help="a processor without erms and fsrm")
     parser.add_argument("--append", default="", metavar="WORDS",
@@ -46,13 +48,14 @@ def parse():
                      help="with its libraries; default: in /vm/bin, which is in PATH")
     run.add_argument("--rounds", type=int, default=1, metavar="N",
                      help="how often the command runs, for each driver in turn")
-    tests = commands.add_parser("tests", help="the process tests")
+    tests = commands.add_parser("tests", help="the process tests; PATTERNs of programs or cases "
+                                              "may follow")
     add_guest_options(tests)
     tests.add_argument("--quick", action="store_true")
     tests.add_argument("--result", metavar="FILE",
                        help="default: vm/results/KERNEL-DRIVER.json in the build directory")
-    tests.add_argument("patterns", nargs="*", metavar="PATTERN", help="of programs or cases")
     table = commands.add_parser("table", help="which case passes where")
+    table.add_argument("--full", action="store_true", help="a row for each case")
     table.add_argument("--reasons", action="store_true", help="why, below")
     table.add_argument("--build", default=os.path.join(guest.ROOT, "build"), metavar="DIR")
     table.add_argument("files", nargs="*", metavar="RESULT_FILE")
@@ -61,8 +64,11 @@ def parse():
     if words[:1] == ["run"] and "--" in words:
         command = words[words.index("--") + 1:]
         words = words[:words.index("--")]
-    args = parser.parse_args(words)
-    args.command = command
+    args, args_left = parser.parse_known_args(words)
+    # Behind options, argparse takes no more arguments of the same kind.
+    args.command, args.patterns = command, args_left
+    if args_left and (args.action != "tests" or any(w.startswith("-") for w in args_left)):
+        parser.error(f"what is {' '.join(args_left)}?")
     if args.action == "run" and not command:
         parser.error("no command: put it behind --")
     if args.action != "table":
@@ -76,6 +82,7 @@ def make_job(args):
     args.build = os.path.realpath(args.build)
     job = guest.Job(guest.Kernel(args.kernel), args.drivers, args.build)
     job.memory, job.cpus, job.icount = args.memory, args.cpus, args.icount
+    job.icount_shift = args.icount_shift
     job.fast_strings = not args.no_fast_strings
     job.append, job.modules = args.append, args.module
     job.args = {"ours": args.ours_args, "intree": args.intree_args}
