@@ -34,18 +34,26 @@ static int plain_device_open(struct inode *inode, struct file *file)
 static const struct file_operations plain_device_operations =
 	BINDER_FILE_OPERATIONS(plain_device_open);
 
-/* Registering would find out, too, but not without a stack dump in the log. */
-static bool name_is_taken(const char *name)
+static bool file_exists(const char *folder, const char *name)
 {
-	char *file = kasprintf(GFP_KERNEL, "/sys/class/misc/%s", name);
+	char *file = kasprintf(GFP_KERNEL, "%s/%s", folder, name);
 	struct path path;
-	bool taken;
+	bool exists;
 
-	taken = file && !kern_path(file, 0, &path);
-	if (taken)
+	exists = file && !kern_path(file, 0, &path);
+	if (exists)
 		path_put(&path);
 	kfree(file);
-	return taken;
+	return exists;
+}
+
+/*
+ * Registering would find out about the first, too, but not without a stack dump in the log; and
+ * behind the second there would be no device file, without a word.
+ */
+static bool name_is_taken(const char *name)
+{
+	return file_exists("/sys/class/misc", name) || file_exists("/dev", name);
 }
 
 static void plain_device_free(struct plain_device *device)
@@ -75,7 +83,7 @@ static int plain_device_add(const char *name, void *arg)
 		return 0;
 	}
 	if (ret == -EEXIST)
-		pr_err("device /dev/%s exists: another binder driver is there. Load with nodes= of other names or of none, and mount a binderfs\n",
+		pr_err("device /dev/%s exists: another driver, or a link, has the name. Load with nodes= of other names or of none, and mount a binderfs\n",
 		       name);
 	else
 		pr_err("device /dev/%s cannot be registered: error %d\n", name, ret);

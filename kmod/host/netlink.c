@@ -34,7 +34,10 @@ int binder_netlink_init(void)
 		return ret;
 	pr_info("netlink family \"binder\" is another driver's, ours is \"anybinder\"\n");
 	strscpy(family.name, "anybinder", sizeof(family.name));
-	return genl_register_family(&family);
+	ret = genl_register_family(&family);
+	if (ret)
+		pr_err("netlink family \"anybinder\" cannot be registered either: error %d\n", ret);
+	return ret;
 }
 
 /** binder_netlink_exit() - undo binder_netlink_init(). Context: may sleep. */
