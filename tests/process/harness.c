@@ -88,12 +88,22 @@ static bool end_group(pid_t pgid)
 	return false;
 }
 
-static int case_limit_s(const struct test_case *c)
+static int limit_s(void)
 {
 	const char *given = getenv("TEST_CASE_SECONDS");
-	int limit = given && atoi(given) > 0 ? atoi(given) : TEST_CASE_S;
 
-	return c->flags & TEST_LONG ? 5 * limit : limit;
+	return given && atoi(given) > 0 ? atoi(given) : TEST_CASE_S;
+}
+
+/** test_wait_s() - seconds that something may take which must happen; slow guests get more */
+int test_wait_s(void)
+{
+	return limit_s() * 2 / 3;
+}
+
+static int case_limit_s(const struct test_case *c)
+{
+	return c->flags & TEST_LONG ? 5 * limit_s() : limit_s();
 }
 
 /* Waits for the leader of the case. */

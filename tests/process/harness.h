@@ -19,8 +19,8 @@
 
 #define TEST_SKIP 77
 
-/* Bound of every wait for something that must happen. */
-#define TEST_WAIT_S 40
+/* Bound of every wait for something that must happen: shorter than that of a case. */
+#define TEST_WAIT_S test_wait_s()
 /* Bound of a case. */
 #define TEST_CASE_S 60
 
@@ -57,6 +57,7 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 void test_skip(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 bool test_failed(void);
+int test_wait_s(void);
 
 #define FAIL(...) test_fail(__FILE__, __LINE__, __VA_ARGS__)
 
