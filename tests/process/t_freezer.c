@@ -306,6 +306,7 @@ static void test_frozen_poller_serves_when_thawed(void)
 		CHECK(is_frozen(&g));
 		thaw(&g);
 		test_join(caller);
+		test_await(&po->served, i);
 		CHECK_EQ(atomic_load(&po->served), i);
 	}
 	test_kill(pid);

@@ -232,6 +232,28 @@ case_unload_refused_while_served() {
 	unload
 }
 
+# Its descriptor is closed, its mount detached: only the mapping is left.
+case_unload_refused_while_mapped() {
+	local tries=0
+
+	load
+	mounted
+	hold-mapping /dev/binderfs/binder 9>&- &
+	services=$!
+	while ! grep -q /dev/binderfs/binder "/proc/$services/maps" ||
+		find "/proc/$services/fd" -type l -exec readlink {} ';' | grep -q binder; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || die "no mapping without a descriptor"
+		usleep 50000
+	done
+	umount -l /dev/binderfs
+	refused mapped
+	sleep 1
+	refused mapped
+	stop
+	unload
+}
+
 case_nodes_are_devices() {
 	load nodes=binder,own
 	traffic /dev/binder
@@ -252,6 +274,30 @@ case_devices_are_in_each_mount() {
 	mounted
 	[ "$(find /dev/binderfs -maxdepth 1 -type c)" = /dev/binderfs/binder-control ] ||
 		die "devices that nobody asked for"
+	umount /dev/binderfs
+	unload
+}
+
+# mode WANTED FILE
+mode() {
+	[ "$(stat -c %a "$2")" = "$1" ] || die "$2: not mode $1"
+}
+
+case_logs_can_be_closed() {
+	local logs=/dev/binderfs/binder_logs
+
+	load
+	mounted
+	mode 755 $logs
+	mode 755 $logs/proc
+	find $logs -type f >/run/logs
+	[ "$(wc -l </run/logs)" -ge 5 ] || die "only $(cat /run/logs)"
+	while read -r file; do
+		mode 444 "$file"
+	done </run/logs
+	chmod 700 $logs || die "not by chmod"
+	mode 700 $logs
+	grep -q . $logs/stats || die "no stats"
 	umount /dev/binderfs
 	unload
 }
@@ -511,7 +557,7 @@ run_case() {
 	fi
 	echo "FAILED $1"
 	failed=$((failed + 1))
-	for pid in $(pidof sample-service tail); do
+	for pid in $(pidof sample-service hold-mapping tail); do
 		kill -KILL "$pid"
 	done
 	umount -l /dev/binderfs 2>/dev/null
