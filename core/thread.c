@@ -134,6 +134,16 @@ void binder_thread_put(struct binder_thread *thread)
 	binder_proc_put(proc);
 }
 
+/*
+ * Does its queue hold something that ends a wait? The flag may outlive what it was set for: the
+ * news of a node that stood behind it goes with the node.
+ */
+static bool flagged_locked(const struct binder_thread *thread) __must_hold(&thread->proc->lock)
+{
+	lockdep_assert_held(&thread->proc->lock);
+	return thread->flagged && !list_empty(&thread->todo);
+}
+
 /**
  * binder_thread_available_locked() - may it take work of the process?
  *
@@ -145,14 +155,14 @@ void binder_thread_put(struct binder_thread *thread)
 bool binder_thread_available_locked(const struct binder_thread *thread)
 {
 	lockdep_assert_held(&thread->proc->lock);
-	return !thread->stack && !thread->flagged;
+	return !thread->stack && !flagged_locked(thread);
 }
 
 /** binder_thread_has_work_locked() - would a read return? */
 bool binder_thread_has_work_locked(const struct binder_thread *thread)
 {
 	lockdep_assert_held(&thread->proc->lock);
-	return thread->need_return || thread->flagged || thread->out.len ||
+	return thread->need_return || flagged_locked(thread) || thread->out.len ||
 	       (binder_thread_available_locked(thread) && !list_empty(&thread->proc->todo));
 }
 

@@ -90,7 +90,7 @@ struct binder_thread {
 	u32 completes; /* deferred BR_TRANSACTION_COMPLETEs: they end no wait (return.c) */
 	u32 lookups; /* calls of its task under way */
 	bool need_return; /* the next read returns at once */
-	bool flagged; /* todo holds something that ends a wait */
+	bool flagged; /* todo, if not empty, holds something that ends a wait */
 	bool dead;
 
 	/* atomic: */

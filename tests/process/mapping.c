@@ -111,8 +111,8 @@ void mapping_is_dead(struct pair *p)
 	struct bt_ret ret;
 
 	send_to(&p->c, p->h, 1);
-	CHECK_EQ(bt_event(&p->c, &ret), BR_DEAD_REPLY);
 	bt_quiet(&p->s);
+	CHECK_EQ(bt_event(&p->c, &ret), BR_DEAD_REPLY);
 }
 
 /** pair_open_unmapped() - a pair whose serving end the case maps: pair_map(). */

@@ -201,7 +201,8 @@ static void find_thread_of(struct binder_proc *proc, struct binder_thread *threa
 		calls += work->type == BINDER_WORK_TRANSACTION &&
 			 container_of(work, struct binder_transaction, work)->from;
 	}
-	CHECK(thread->flagged ? !list_empty(&thread->todo) : !flagged);
+	/* The flag may outlive what it was set for, and not the other way round. */
+	CHECK(thread->flagged || !flagged);
 	CHECK(thread->calls == calls);
 }
 

@@ -268,6 +268,44 @@ static void test_defer_thread_exits_with_a_completion(void)
 	take_end(server);
 }
 
+/* A read with room for one return. */
+static void read_one(struct sim_thread *thread, u32 cmd)
+{
+	struct binder_write_read bwr = {
+		.read_size = 80, .read_buffer = (uintptr_t)thread->in,
+	};
+
+	EXPECT_EQ(sim_write_read(thread, &bwr, true), 0);
+	take(thread, cmd, NULL);
+	take_end(thread);
+}
+
+/*
+ * News of a node waits behind a completion that ended the wait, and goes with the node: what is
+ * left in the queue is nothing, and ends no wait.
+ */
+static void test_news_that_goes_with_its_node_ends_no_wait(void)
+{
+	struct sim_thread *manager = manager_of(open_proc(400), 401);
+	struct sim_thread *sender = looper_of(open_proc(500), 501);
+	struct binder_transaction_data tr;
+	struct parcel parcel = {};
+
+	put_call(sender, 0, TF_ONE_WAY, "note");
+	send(sender);
+	PARCEL_BINDER(&parcel, 0x1000);
+	put_parcel(sender, 0, 0, &parcel);
+	send(sender);
+	read_one(sender, BR_TRANSACTION_COMPLETE);
+	read_one(sender, BR_TRANSACTION_COMPLETE);
+	fetch(manager);
+	take_text(manager, BR_TRANSACTION, "note", NULL);
+	fetch(manager);
+	take(manager, BR_TRANSACTION, &tr);
+	free_buffer(manager, &tr);
+	EXPECT(!sim_poll(sender));
+}
+
 static const struct core_case cases[] = {
 	CASE(test_defer_next_call_comes_to_the_thread),
 	CASE(test_defer_next_call_is_in_the_process_queue),
@@ -281,6 +319,7 @@ static const struct core_case cases[] = {
 	CASE(test_defer_of_a_reply_that_fails_is_not_deferred),
 	CASE(test_defer_nested_reply_waits_for_the_outer_call),
 	CASE(test_defer_thread_exits_with_a_completion),
+	CASE(test_news_that_goes_with_its_node_ends_no_wait),
 };
 
 GROUP(defer);
