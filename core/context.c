@@ -124,6 +124,21 @@ int binder_context_set_manager(struct binder_thread *thread, const struct flat_b
 }
 
 /**
+ * binder_context_managed_by() - is @proc the one that owns the manager's node?
+ * Context: takes the CONTEXT lock.
+ * Return: true also means that it stays so until @proc is released.
+ */
+bool binder_context_managed_by(struct binder_context *context, const struct binder_proc *proc)
+{
+	bool manages;
+
+	spin_lock(&context->lock);
+	manages = context->manager && context->manager->proc == proc;
+	spin_unlock(&context->lock);
+	return manages;
+}
+
+/**
  * binder_context_lookup_manager() - the node behind handle 0
  * Context: takes the CONTEXT and PROC locks.
  * Return: the node with a local strong count, or NULL.

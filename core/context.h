@@ -39,6 +39,7 @@ struct binder_context *binder_context_get(struct binder_context *context);
 void binder_context_put(struct binder_context *context);
 
 int binder_context_set_manager(struct binder_thread *thread, const struct flat_binder_object *fbo);
+bool binder_context_managed_by(struct binder_context *context, const struct binder_proc *proc);
 struct binder_node *binder_context_lookup_manager(struct binder_context *context);
 void binder_context_drop_manager(struct binder_context *context, struct binder_proc *proc);
 

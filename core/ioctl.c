@@ -3,7 +3,9 @@
 
 #include "core/context.h"
 #include "core/freeze.h"
+#include "core/node.h"
 #include "core/proc.h"
+#include "core/ref.h"
 #include "core/thread.h"
 
 static void set_max_threads(struct binder_proc *proc, u32 max)
@@ -51,13 +53,16 @@ int binder_ioctl(struct binder_thread *thread, unsigned int cmd, void *arg)
 	case BINDER_GET_EXTENDED_ERROR:
 		take_extended_error(thread, arg);
 		return 0;
+	case BINDER_GET_NODE_DEBUG_INFO:
+		binder_node_debug_info(thread->proc, arg);
+		return 0;
+	case BINDER_GET_NODE_INFO_FOR_REF:
+		return binder_ref_node_info(thread, arg);
 	case BINDER_FREEZE:
 	case BINDER_GET_FROZEN_INFO:
 		return binder_freeze_ioctl(thread, cmd);
 	case BINDER_SET_IDLE_TIMEOUT:
 	case BINDER_SET_IDLE_PRIORITY:
-	case BINDER_GET_NODE_DEBUG_INFO:
-	case BINDER_GET_NODE_INFO_FOR_REF:
 	case BINDER_ENABLE_ONEWAY_SPAM_DETECTION:
 	default:
 		return -EINVAL;

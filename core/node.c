@@ -228,6 +228,72 @@ void binder_node_make_manager(struct binder_node *node)
 }
 
 /**
+ * binder_node_count() - how many hold the node, for its context's manager
+ * @node: kept by a reference, under its holder's REFS lock
+ * @strong: receives the processes that refer to it strongly, with one each,
+ *          and the strong counts that are no process's reference: of calls to
+ *          it whose buffer is not freed, of its owner's buffers, of an
+ *          unanswered BR_ACQUIRE, and the context's own on its manager
+ * @weak: receives the weak counts that are no process's reference
+ *
+ * Context: takes the owner's PROC lock.
+ */
+void binder_node_count(struct binder_node *node, u32 *strong, u32 *weak)
+{
+	spin_lock(&node->proc->lock);
+	*strong = node->internal_strong + node->local_strong;
+	*weak = node->local_weak;
+	spin_unlock(&node->proc->lock);
+}
+
+static struct binder_node *node_find_above_locked(struct binder_proc *proc, binder_uintptr_t ptr)
+	__must_hold(&proc->lock)
+{
+	struct rb_node *n = proc->nodes.rb_node;
+	struct binder_node *above = NULL;
+
+	lockdep_assert_held(&proc->lock);
+	while (n) {
+		struct binder_node *node = rb_entry(n, struct binder_node, rb_node);
+
+		if (ptr < node->ptr) {
+			above = node;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return above;
+}
+
+/**
+ * binder_node_debug_info() - BINDER_GET_NODE_DEBUG_INFO: the next of the caller's nodes
+ * @proc: the caller
+ * @info: ptr is where the last one was; receives the node with the next
+ *        greater ptr, and what its owner has been told; all zero behind the last
+ *
+ * So that from 0 on each node is seen but one whose ptr is 0, which is the
+ * manager's as a rule (uapi 1.1).
+ *
+ * Context: takes the PROC lock.
+ */
+void binder_node_debug_info(struct binder_proc *proc, struct binder_node_debug_info *info)
+{
+	struct binder_node *node;
+
+	spin_lock(&proc->lock);
+	node = node_find_above_locked(proc, info->ptr);
+	*info = (struct binder_node_debug_info){};
+	if (node) {
+		info->ptr = node->ptr;
+		info->cookie = node->cookie;
+		info->has_strong_ref = node->has_strong;
+		info->has_weak_ref = node->has_weak;
+	}
+	spin_unlock(&proc->lock);
+}
+
+/**
  * binder_node_tell_locked() - a count went up: the owner may have to be told
  * @tell: a thread of the owner that just sent the object. It is told with its
  *        next return, hence before its call ends and it may drop its own hold

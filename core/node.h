@@ -72,6 +72,8 @@ void binder_node_inc_local(struct binder_node *node, bool strong);
 void binder_node_dec_local(struct binder_node *node, bool strong);
 
 void binder_node_make_manager(struct binder_node *node);
+void binder_node_count(struct binder_node *node, u32 *strong, u32 *weak);
+void binder_node_debug_info(struct binder_proc *proc, struct binder_node_debug_info *info);
 
 bool binder_node_strong_locked(const struct binder_node *node) __must_hold(&node->proc->lock);
 bool binder_node_weak_locked(const struct binder_node *node) __must_hold(&node->proc->lock);

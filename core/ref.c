@@ -365,6 +365,60 @@ int binder_ref_dec(struct binder_proc *proc, u32 handle, bool strong, int node_i
 	return ret;
 }
 
+/* The counts of the node behind a strong handle. */
+static int ref_count_node(struct binder_proc *proc, u32 handle, u32 *strong, u32 *weak)
+{
+	struct binder_ref *ref;
+	int ret = -EINVAL;
+
+	spin_lock(&proc->refs_lock);
+	ref = binder_ref_find_locked(proc, handle);
+	if (ref && ref->strong) {
+		binder_node_count(ref->node, strong, weak);
+		ret = 0;
+	}
+	spin_unlock(&proc->refs_lock);
+	return ret;
+}
+
+/**
+ * binder_ref_node_info() - BINDER_GET_NODE_INFO_FOR_REF: who else holds a service?
+ * @thread: the caller, of the context manager
+ * @info: its handle, all else zero; receives the counts of binder_node_count(),
+ *        the caller's own reference among them
+ *
+ * Context: takes the CONTEXT, REFS and PROC locks.
+ * Return: 0; -EINVAL when a field other than the handle is set, or when the
+ * caller has no strong reference by that handle; -EPERM when it is not the
+ * manager. @info is then as it was.
+ */
+int binder_ref_node_info(struct binder_thread *thread, struct binder_node_info_for_ref *info)
+{
+	struct binder_proc *proc = thread->proc;
+	u32 strong, weak;
+	int ret;
+
+	if (info->strong_count || info->weak_count || info->reserved1 || info->reserved2 ||
+	    info->reserved3) {
+		binder_user_error(thread, "node info: all but the handle must be 0\n");
+		return -EINVAL;
+	}
+	if (!binder_context_managed_by(proc->context, proc)) {
+		binder_user_error(thread, "node info is for the manager of context %s only\n",
+				  proc->context->name);
+		return -EPERM;
+	}
+	ret = ref_count_node(proc, info->handle, &strong, &weak);
+	if (ret) {
+		binder_user_error(thread, "node info: handle %u is not held strongly\n",
+				  info->handle);
+		return ret;
+	}
+	info->strong_count = strong;
+	info->weak_count = weak;
+	return 0;
+}
+
 static int ref_inc_manager(struct binder_proc *proc, bool strong, bool *self)
 {
 	struct binder_node *node = binder_context_lookup_manager(proc->context);

@@ -44,6 +44,7 @@ struct binder_node *binder_ref_lookup_node(struct binder_proc *proc, u32 handle,
 int binder_ref_inc_for_node(struct binder_proc *proc, struct binder_node *node, bool strong,
 			    struct binder_thread *tell, u32 *handle);
 int binder_ref_dec(struct binder_proc *proc, u32 handle, bool strong, int node_id);
+int binder_ref_node_info(struct binder_thread *thread, struct binder_node_info_for_ref *info);
 int binder_ref_command(struct binder_thread *thread, u32 cmd, u32 handle);
 void binder_ref_release_all(struct binder_proc *proc);
 void binder_ref_to_text(struct binder_text *text, const struct binder_ref *ref);

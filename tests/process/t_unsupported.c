@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Features that a driver may lack: descriptors, scatter-gather, freezing, spam
- * detection, debug info, security contexts. Lacking one means to refuse it
- * with the proper outcome, never to ignore it. Where the driver has the
- * feature the case is skipped; its own tests are elsewhere.
+ * detection, security contexts. Lacking one means to refuse it with the proper
+ * outcome, never to ignore it. Where the driver has the feature the case is
+ * skipped; its own tests are elsewhere.
  */
 #include "bc.h"
 #include "child.h"
@@ -301,27 +301,6 @@ static void test_spam_detection_ioctl_is_refused_with_einval(void)
 	pair_close(p);
 }
 
-static void test_node_debug_info_is_refused_with_einval(void)
-{
-	struct pair *p = pair_open();
-	struct binder_node_debug_info info = { 0 };
-
-	ioctl_refused(p, BINDER_GET_NODE_DEBUG_INFO, &info, "node debug info");
-	pair_close(p);
-}
-
-/* Only the manager may ask, so a driver that has it says EPERM here. */
-static void test_node_info_for_ref_is_refused(void)
-{
-	struct pair *p = pair_open();
-	struct binder_node_info_for_ref info = { .handle = p->h };
-
-	CHECK(ioctl(p->cb.fd, BINDER_GET_NODE_INFO_FOR_REF, &info) < 0);
-	CHECK(errno == EINVAL || errno == EPERM);
-	works(p);
-	pair_close(p);
-}
-
 /* Frozen targets are what TF_UPDATE_TXN is for; elsewhere it changes nothing. */
 static void test_update_flag_without_freezing_is_delivered(void)
 {
@@ -386,8 +365,6 @@ static const struct test_case cases[] = {
 	QUICK(test_freeze_commands_are_refused_with_einval),
 	QUICK(test_freeze_ioctls_are_refused_with_einval),
 	QUICK(test_spam_detection_ioctl_is_refused_with_einval),
-	QUICK(test_node_debug_info_is_refused_with_einval),
-	QUICK(test_node_info_for_ref_is_refused),
 	QUICK(test_update_flag_without_freezing_is_delivered),
 	QUICK(test_security_context_is_given_or_the_call_fails),
 };

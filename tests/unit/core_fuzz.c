@@ -623,11 +623,41 @@ static void become_manager(struct fuzz_thread *t)
 		TRACE("    becomes manager\n");
 }
 
-static void do_ioctl(struct fuzz_thread *t)
+/* All of one's nodes, by ptr; and who holds one, if one may know. */
+static void ask_about_nodes(struct fuzz_proc *p, struct fuzz_thread *t)
+{
+	struct binder_node_info_for_ref info = {};
+	struct binder_node_debug_info node = {};
+	struct binder_version version;
+	bool strong, manages;
+	struct rb_node *n;
+	int ret;
+
+	/* Makes the thread's record, if that can be; while it does, others may call. */
+	if (sim_ioctl(t->sim, BINDER_VERSION, &version))
+		return;
+	n = rb_first(&p->sim->proc->nodes);
+	manages = device->manager && device->manager->proc == p->sim->proc;
+	info.handle = random_handle(p);
+	strong = ref_of(p, info.handle) && ref_of(p, info.handle)->strong;
+	if (one_in(10))
+		info.weak_count = (u32)rnd();
+	ret = sim_ioctl(t->sim, BINDER_GET_NODE_INFO_FOR_REF, &info);
+	CHECK(ret != -EPERM || !manages);
+	CHECK(ret || (manages && strong && info.strong_count));
+	for (; n; n = rb_next(n)) {
+		CHECK(!sim_ioctl(t->sim, BINDER_GET_NODE_DEBUG_INFO, &node));
+		CHECK(node.ptr == rb_entry(n, struct binder_node, rb_node)->ptr);
+	}
+	CHECK(!sim_ioctl(t->sim, BINDER_GET_NODE_DEBUG_INFO, &node));
+	CHECK(!node.ptr && !node.cookie);
+}
+
+static void do_ioctl(struct fuzz_proc *p, struct fuzz_thread *t)
 {
 	u8 arg[64] = { (u8)below(4) };
 
-	switch (below(6)) {
+	switch (below(7)) {
 	case 0:
 		if (one_in(4)) {
 			sim_ioctl(t->sim, BINDER_THREAD_EXIT, arg);
@@ -643,6 +673,9 @@ static void do_ioctl(struct fuzz_thread *t)
 		break;
 	case 3:
 		sim_ioctl(t->sim, BINDER_GET_EXTENDED_ERROR, arg);
+		break;
+	case 4:
+		ask_about_nodes(p, t);
 		break;
 	default:
 		sim_poll(t->sim);
@@ -688,7 +721,7 @@ static void do_thread(struct fuzz_proc *p)
 	else if (!device->manager && one_in(3))
 		become_manager(t);
 	else if (one_in(10))
-		do_ioctl(t);
+		do_ioctl(p, t);
 	else
 		do_write_read(p, t);
 	t->calling = false;

@@ -21,7 +21,7 @@ static const struct core_group *const groups[] = {
 	&core_group_call, &core_group_oneway, &core_group_context, &core_group_looper,
 	&core_group_defer, &core_group_node, &core_group_object, &core_group_death,
 	&core_group_exit, &core_group_nested, &core_group_between, &core_group_stream,
-	&core_group_report, &core_group_rights,
+	&core_group_report, &core_group_rights, &core_group_nodeinfo,
 };
 
 enum fault { FAULT_NONE, FAULT_ALLOC, FAULT_COPY };

@@ -58,6 +58,7 @@ extern const struct core_group core_group_between;
 extern const struct core_group core_group_stream;
 extern const struct core_group core_group_report;
 extern const struct core_group core_group_rights;
+extern const struct core_group core_group_nodeinfo;
 
 /* ---- expectations -------------------------------------------------------- */
 

@@ -474,13 +474,30 @@ static void write_read(struct worker *w, bool read, bool nonblock)
 	CHECK(at == bwr.read_consumed);
 }
 
-static void ioctl_other(struct worker *w, unsigned int cmd, void *arg)
+static int ioctl_other(struct worker *w, unsigned int cmd, void *arg)
 {
 	struct binder_thread *record = binder_thread_lookup(w->group->proc, w->tid);
+	int ret;
 
 	CHECK(record);
-	binder_ioctl(record, cmd, arg);
+	ret = binder_ioctl(record, cmd, arg);
 	binder_ioctl_end(record);
+	return ret;
+}
+
+static void ask_about_nodes(struct worker *w)
+{
+	struct binder_node_info_for_ref info = { .handle = below(&w->random, NR_HANDLES) };
+	struct binder_node_debug_info node = {};
+	u64 last;
+
+	if (!ioctl_other(w, BINDER_GET_NODE_INFO_FOR_REF, &info))
+		CHECK(info.strong_count && info.strong_count < 10000);
+	do {
+		last = node.ptr;
+		CHECK(!ioctl_other(w, BINDER_GET_NODE_DEBUG_INFO, &node));
+		CHECK(node.ptr > last || !node.ptr);
+	} while (node.ptr);
 }
 
 /* ---- what they do ---------------------------------------------------------------------- */
@@ -567,6 +584,9 @@ static void step(struct worker *w)
 		break;
 	case 2:
 		ioctl_other(w, BINDER_GET_EXTENDED_ERROR, &ee);
+		break;
+	case 3:
+		ask_about_nodes(w);
 		break;
 	default:
 		put_debts(w, false);
