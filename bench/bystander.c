@@ -104,12 +104,14 @@ static int on_slow(void *data, const struct ab_call_info *info, ab_parcel *in, a
 	return 0;
 }
 
+static const struct ab_class slow_class = { .transact = on_slow, .flags = AB_CLASS_RAW };
+
 static void victim_main(struct crew *crew, struct member *me, void *arg)
 {
 	int index = *(int *)arg;
 	ab_conn *conn = join(crew, me);
 
-	registry_put(me, conn, index, ab_object_new(conn, on_slow, NULL));
+	registry_put(me, conn, index, ab_object_new(conn, &slow_class, NULL));
 	start_together(crew);
 	if (index == INDEX_SLOW)
 		crew_fail(me, "the slow server stopped: %s", ab_strerror(ab_loop(conn)));

@@ -29,10 +29,11 @@ static int on_call(void *data, const struct ab_call_info *info, ab_parcel *in, a
 	if (info->code != CODE_ECHO)
 		return -EINVAL;
 	err = ab_read_bytes(in, &bytes, &size);
-	if (err || !out)
-		return err;
-	return ab_write_bytes(out, bytes, size);
+	return err ? err : ab_write_bytes(out, bytes, size);
 }
+
+/* Without an interface's token: no peer's call has one. */
+static const struct ab_class echo_class = { .transact = on_call, .flags = AB_CLASS_RAW };
 
 /**
  * echo_object_new() - an object that sends back what it gets
@@ -42,7 +43,7 @@ static int on_call(void *data, const struct ab_call_info *info, ab_parcel *in, a
 ab_object *echo_object_new(struct echo_server *server, struct member *me, ab_conn *conn)
 {
 	*server = (struct echo_server){ .me = me, .conn = conn };
-	return ab_object_new(conn, on_call, server);
+	return ab_object_new(conn, &echo_class, server);
 }
 
 /** echo_client_init() - all but the targets, which the caller adds. */
@@ -53,13 +54,13 @@ void echo_client_init(struct echo_client *client, struct member *me, ab_conn *co
 	client->size = size;
 	client->nr_targets = 0;
 	client->random = 1 + (uint32_t)clock_ns();
-	client->in = ab_parcel_new();
+	client->in = ab_parcel_new(conn);
 	if (!client->in)
 		crew_fail(me, "out of memory");
 	payload_fill(client->bytes, size);
 }
 
-static uint32_t next_target(struct echo_client *c)
+static ab_object *next_target(struct echo_client *c)
 {
 	if (c->nr_targets == 1)
 		return c->targets[0];
@@ -82,7 +83,7 @@ void echo_exchange(void *state, bool check)
 
 	ab_parcel_reset(c->in);
 	ab_write_bytes(c->in, c->bytes, c->size);
-	err = ab_call(c->conn, next_target(c), CODE_ECHO, c->in, &out);
+	err = ab_call(next_target(c), CODE_ECHO, c->in, &out);
 	if (err)
 		crew_fail(c->me, "call: %s", ab_error_text(c->conn, err, text, sizeof(text)));
 	err = ab_read_bytes(out, &bytes, &size);

@@ -25,7 +25,7 @@ struct echo_client {
 	struct member *me;
 	ab_conn *conn;
 	ab_parcel *in;
-	uint32_t targets[WORKERS_MAX];
+	ab_object *targets[WORKERS_MAX];
 	int nr_targets;
 	uint32_t random;
 	uint64_t ioctls_before;

@@ -62,8 +62,10 @@ static int on_call(void *data, const struct ab_call_info *info, ab_parcel *in, a
 	struct member *me = data;
 
 	__atomic_store_n(&me->busy_ns, cpu_ns(), __ATOMIC_RELAXED);
-	return out ? ab_write_int32(out, info->code) : 0;
+	return ab_write_int32(out, (int32_t)info->code);
 }
+
+static const struct ab_class idle_class = { .transact = on_call, .flags = AB_CLASS_RAW };
 
 static void server_main(struct crew *crew, struct member *me, void *arg)
 {
@@ -72,7 +74,7 @@ static void server_main(struct crew *crew, struct member *me, void *arg)
 
 	crew_meet(crew, MEET_REGISTRY, registry.parties);
 	conn = bench_open(me, the_load->device, &options);
-	registry_put(me, conn, 0, ab_object_new(conn, on_call, me));
+	registry_put(me, conn, 0, ab_object_new(conn, &idle_class, me));
 	crew_meet(crew, MEET_OFFERED, PARTIES);
 	/* threads that the driver asks for later inherit it */
 	be_realtime(me, PRIORITY_SERVER);
@@ -92,7 +94,7 @@ static void call(ab_parcel *in)
 {
 	ab_parcel *out = NULL;
 	char text[160];
-	int err = ab_call(client.conn, client.targets[0], 1, in, &out);
+	int err = ab_call(client.targets[0], 1, in, &out);
 
 	if (err)
 		crew_fail(client.me, "call: %s",
@@ -110,7 +112,7 @@ static void sender_main(struct crew *crew, struct member *me, void *arg)
 	/* Written once: its little time is for the driver. */
 	for (int i = 0; i < SENDER_PARCELS; i++) {
 		random = random * 1103515245 + 12345;
-		parcels[i] = ab_parcel_new();
+		parcels[i] = ab_parcel_new(client.conn);
 		if (!parcels[i] || ab_write_bytes(parcels[i], client.bytes,
 						  1 + (random >> 8) % SENDER_BYTES_MAX))
 			crew_fail(me, "out of memory");

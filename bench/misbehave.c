@@ -23,15 +23,15 @@ void flood(struct member *me, const struct victim *victim)
 {
 	static uint8_t bytes[PAYLOAD_MAX];
 	ab_conn *conn = bench_open(me, victim->device, NULL);
-	uint32_t handle = registry_get(me, conn, victim->index);
-	ab_parcel *in = ab_parcel_new();
+	ab_object *object = registry_get(me, conn, victim->index);
+	ab_parcel *in = ab_parcel_new(conn);
 	int err;
 
 	if (!in)
 		crew_fail(me, "out of memory");
 	ab_write_bytes(in, bytes, victim->size);
 	for (;;) {
-		err = ab_call_oneway(conn, handle, 1, in);
+		err = ab_call_oneway(object, 1, in);
 		if (err && err != -ECOMM)
 			crew_fail(me, "flood: %s", ab_strerror(err));
 	}
@@ -129,11 +129,11 @@ static void call_until_killed(const struct victim *victim)
 	/* not the crew's: it failed nobody when it dies */
 	static struct member own;
 	ab_conn *conn = bench_open(&own, victim->device, NULL);
-	uint32_t handle = registry_get(&own, conn, victim->index);
-	ab_parcel *in = ab_parcel_new();
+	ab_object *object = registry_get(&own, conn, victim->index);
+	ab_parcel *in = ab_parcel_new(conn);
 
 	ab_write_int64(in, 0);
-	while (ab_call(conn, handle, 1, in, NULL) != -EPIPE)
+	while (ab_call(object, 1, in, NULL) != -EPIPE)
 		;
 	_exit(1);
 }

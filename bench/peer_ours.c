@@ -20,7 +20,8 @@ static struct echo_client client;
 
 static ab_conn *open_device(struct member *me, uint32_t threads)
 {
-	struct ab_options options = { .no_defer = !the_load->defer, .max_threads = threads };
+	struct ab_options options = { .max_threads = threads,
+				      .flags = the_load->defer ? 0 : AB_OPEN_NO_DEFER };
 
 	return bench_open(me, the_load->device, &options);
 }

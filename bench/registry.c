@@ -13,7 +13,7 @@
 #define MANAGER_TRIES 200
 #define MANAGER_PAUSE_US 10000
 
-static uint32_t handles[WORKERS_MAX];
+static ab_object *objects[WORKERS_MAX];
 
 /** bench_open() - ab_open(), or the end of this member. */
 ab_conn *bench_open(struct member *me, const char *device, const struct ab_options *options)
@@ -28,10 +28,14 @@ ab_conn *bench_open(struct member *me, const char *device, const struct ab_optio
 
 static int put(ab_parcel *in, int32_t index)
 {
-	ab_object *local = NULL;
-	int err = ab_read_object(in, &handles[index], &local);
+	ab_object *object;
+	int err = ab_read_object(in, &object);
 
-	return err ? err : local ? -EINVAL : 0;
+	if (err)
+		return err;
+	ab_object_put(objects[index]);
+	objects[index] = object;
+	return 0;
 }
 
 static int on_call(void *data, const struct ab_call_info *info, ab_parcel *in, ab_parcel *out)
@@ -45,17 +49,19 @@ static int on_call(void *data, const struct ab_call_info *info, ab_parcel *in, a
 		return -ERANGE;
 	if (info->code == CODE_PUT)
 		return put(in, index);
-	if (info->code != CODE_GET || !out)
-		return -EINVAL;
-	return handles[index] ? ab_write_handle(out, handles[index]) : -ENOENT;
+	if (info->code != CODE_GET)
+		return AB_UNKNOWN_TRANSACTION;
+	return objects[index] ? ab_write_object(out, objects[index]) : -ENOENT;
 }
+
+static const struct ab_class registry_class = { .transact = on_call, .flags = AB_CLASS_RAW };
 
 /** registry_main() - a member that is the registry; @arg is a struct registry. */
 void registry_main(struct crew *crew, struct member *me, void *arg)
 {
 	const struct registry *registry = arg;
 	ab_conn *conn = bench_open(me, registry->device, NULL);
-	ab_object *object = ab_object_new(conn, on_call, NULL);
+	ab_object *object = ab_object_new(conn, &registry_class, NULL);
 	int err = -ENOMEM;
 
 	for (int i = 0; object && i < MANAGER_TRIES; i++) {
@@ -75,43 +81,49 @@ void registry_main(struct crew *crew, struct member *me, void *arg)
 	crew_fail(me, "the registry stopped: %s", ab_strerror(err));
 }
 
+/* Call the registry; Return: its reply. */
+static ab_parcel *call(struct member *me, ab_conn *conn, uint32_t code, ab_parcel *in,
+		       const char *what)
+{
+	ab_object *manager;
+	ab_parcel *out;
+	char text[256];
+	int err = ab_manager(conn, &manager);
+
+	if (!err)
+		err = ab_call(manager, code, in, &out);
+	if (err)
+		crew_fail(me, "%s: %s", what, ab_error_text(conn, err, text, sizeof(text)));
+	ab_object_put(manager);
+	ab_parcel_free(in);
+	return out;
+}
+
 /** registry_put() - offer @object as number @index. */
 void registry_put(struct member *me, ab_conn *conn, int index, ab_object *object)
 {
-	ab_parcel *in = ab_parcel_new();
-	char text[256];
-	int err;
+	ab_parcel *in = ab_parcel_new(conn);
 
-	if (!in || !object)
+	if (!object)
 		crew_fail(me, "out of memory");
 	ab_write_int32(in, index);
 	ab_write_object(in, object);
-	err = ab_call(conn, 0, CODE_PUT, in, NULL);
-	if (err)
-		crew_fail(me, "register an object: %s",
-			  ab_error_text(conn, err, text, sizeof(text)));
-	ab_parcel_free(in);
+	ab_parcel_free(call(me, conn, CODE_PUT, in, "register an object"));
 }
 
-/** registry_get() - Return: a handle of object @index, with a strong count. */
-uint32_t registry_get(struct member *me, ab_conn *conn, int index)
+/** registry_get() - Return: a reference to object @index. */
+ab_object *registry_get(struct member *me, ab_conn *conn, int index)
 {
-	ab_parcel *in = ab_parcel_new(), *out = NULL;
-	ab_object *local = NULL;
-	uint32_t handle = 0;
-	char text[256];
+	ab_parcel *in = ab_parcel_new(conn), *out;
+	ab_object *object;
 	int err;
 
-	if (!in)
-		crew_fail(me, "out of memory");
 	ab_write_int32(in, index);
-	err = ab_call(conn, 0, CODE_GET, in, &out);
-	if (!err)
-		err = ab_read_object(out, &handle, &local);
-	if (err || local)
+	out = call(me, conn, CODE_GET, in, "find an object");
+	err = ab_read_object(out, &object);
+	if (err || !ab_object_is_remote(object))
 		crew_fail(me, "find object %d: %s", index,
-			  local ? "it is our own" : ab_error_text(conn, err, text, sizeof(text)));
-	ab_parcel_free(in);
+			  err ? ab_strerror(err) : "it is our own");
 	ab_parcel_free(out);
-	return handle;
+	return object;
 }

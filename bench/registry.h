@@ -20,7 +20,7 @@ struct registry {
 
 void registry_main(struct crew *crew, struct member *me, void *arg);
 void registry_put(struct member *me, ab_conn *conn, int index, ab_object *object);
-uint32_t registry_get(struct member *me, ab_conn *conn, int index);
+ab_object *registry_get(struct member *me, ab_conn *conn, int index);
 
 ab_conn *bench_open(struct member *me, const char *device, const struct ab_options *options);
 

@@ -1,107 +1,143 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading parcels. The contents are another process's: every length is
- * checked against what is there, and an object counts only where the driver
- * lists one.
+ * Reading scalars, raw bytes and parcelables. The contents are another
+ * process's: every length is checked against what is there.
  */
 #include "internal.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The next @len bytes and their padding; NULL when they are not there. */
-const void *ab_parcel_take(ab_parcel *parcel, size_t len)
+static int read_plain(ab_parcel *parcel, void *value, size_t len)
 {
-	const uint8_t *at = parcel->data + parcel->pos;
-	size_t left = parcel->size - parcel->pos;
+	int error;
+	const void *at = ab_parcel_take(parcel, len, &error);
 
-	if (len > left)
-		return NULL;
-	/* The padding of the last thing may be missing. */
-	parcel->pos += AB_PAD(len) < left ? AB_PAD(len) : left;
-	return at;
+	if (at)
+		memcpy(value, at, len);
+	else
+		memset(value, 0, len);
+	return error;
 }
 
 int ab_read_int32(ab_parcel *parcel, int32_t *value)
 {
-	const void *at = ab_parcel_take(parcel, sizeof(*value));
+	return read_plain(parcel, value, sizeof(*value));
+}
 
-	if (!at)
-		return -ENODATA;
-	memcpy(value, at, sizeof(*value));
-	return 0;
+int ab_read_uint32(ab_parcel *parcel, uint32_t *value)
+{
+	return read_plain(parcel, value, sizeof(*value));
 }
 
 int ab_read_int64(ab_parcel *parcel, int64_t *value)
 {
-	const void *at = ab_parcel_take(parcel, sizeof(*value));
-
-	if (!at)
-		return -ENODATA;
-	memcpy(value, at, sizeof(*value));
-	return 0;
+	return read_plain(parcel, value, sizeof(*value));
 }
 
-int ab_read_bytes(ab_parcel *parcel, const void **bytes, size_t *len)
+int ab_read_uint64(ab_parcel *parcel, uint64_t *value)
 {
-	size_t start = parcel->pos;
+	return read_plain(parcel, value, sizeof(*value));
+}
+
+int ab_read_float(ab_parcel *parcel, float *value)
+{
+	return read_plain(parcel, value, sizeof(*value));
+}
+
+int ab_read_double(ab_parcel *parcel, double *value)
+{
+	return read_plain(parcel, value, sizeof(*value));
+}
+
+/* Any number but 0 is true: other writers are not asked to write 1. */
+int ab_read_bool(ab_parcel *parcel, bool *value)
+{
+	int32_t word;
+	int ret = ab_read_int32(parcel, &word);
+
+	*value = word;
+	return ret;
+}
+
+/* Smaller types take the low bits; what others write above them means nothing. */
+int ab_read_byte(ab_parcel *parcel, int8_t *value)
+{
+	int32_t word;
+	int ret = ab_read_int32(parcel, &word);
+
+	*value = (int8_t)word;
+	return ret;
+}
+
+int ab_read_char16(ab_parcel *parcel, uint16_t *value)
+{
+	int32_t word;
+	int ret = ab_read_int32(parcel, &word);
+
+	*value = (uint16_t)word;
+	return ret;
+}
+
+bool ab_read_null(ab_parcel *parcel)
+{
+	size_t start = ab_parcel_position(parcel);
 	int32_t count;
-	int ret = ab_read_int32(parcel, &count);
 
-	*bytes = NULL;
-	*len = 0;
-	if (ret || count == -1)
-		return ret;
-	if (count >= 0)
-		*bytes = ab_parcel_take(parcel, (size_t)count);
-	if (!*bytes) {
+	if (!ab_read_int32(parcel, &count) && count == -1)
+		return true;
+	if (parcel)
 		parcel->pos = start;
-		return count < 0 ? -EBADMSG : -ENODATA;
-	}
-	*len = (size_t)count;
-	return 0;
-}
-
-static bool is_listed(const ab_parcel *parcel, size_t offset)
-{
-	size_t low = 0, high = parcel->nr_offsets;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (parcel->offsets[mid] == offset)
-			return true;
-		if (parcel->offsets[mid] < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return false;
 }
 
-int ab_read_object(ab_parcel *parcel, uint32_t *handle, ab_object **local)
+int ab_read_raw(ab_parcel *parcel, const void **bytes, size_t count)
 {
-	struct flat_binder_object fbo;
-	size_t start = parcel->pos;
-	const void *at;
+	int error;
 
-	*local = NULL;
-	if (!is_listed(parcel, start))
-		return -EBADMSG;
-	at = ab_parcel_take(parcel, sizeof(fbo));
-	if (!at)
-		return -ENODATA;
-	memcpy(&fbo, at, sizeof(fbo));
-	if (fbo.hdr.type == BINDER_TYPE_BINDER) {
-		*local = (ab_object *)(uintptr_t)fbo.cookie;
-		return 0;
-	}
-	if (fbo.hdr.type != BINDER_TYPE_HANDLE || !parcel->conn) {
+	*bytes = ab_parcel_take(parcel, count, &error);
+	return error;
+}
+
+/* ---- parcelables ------------------------------------------------------------------------- */
+
+int ab_read_nullable_parcelable_begin(ab_parcel *parcel, size_t *end)
+{
+	size_t start = ab_parcel_position(parcel), body;
+	int32_t there, size;
+	int ret = ab_read_int32(parcel, &there);
+
+	*end = 0;
+	if (ret || !there)
+		return ret;
+	body = parcel->pos;
+	ret = ab_read_int32(parcel, &size);
+	if (!ret && (size < (int32_t)sizeof(size) || size % 4))
+		ret = AB_BAD_TYPE;
+	else if (!ret && (size_t)size > parcel->size - body)
+		ret = -ENODATA;
+	if (ret) {
 		parcel->pos = start;
-		return -EBADMSG;
+		return ret;
 	}
-	*handle = fbo.handle;
-	/* Goes out before the parcel's buffer, which holds it until then. */
-	return ab_acquire(parcel->conn, fbo.handle);
+	*end = body + (size_t)size;
+	return 0;
+}
+
+int ab_read_parcelable_begin(ab_parcel *parcel, size_t *end)
+{
+	size_t start = ab_parcel_position(parcel);
+	int ret = ab_read_nullable_parcelable_begin(parcel, end);
+
+	if (ret || *end)
+		return ret;
+	parcel->pos = start;
+	return AB_UNEXPECTED_NULL;
+}
+
+int ab_read_parcelable_end(ab_parcel *parcel, size_t end)
+{
+	if (!parcel)
+		return -ENOMEM;
+	/* Behind it already: its size was a lie, or too much was read. */
+	return parcel->pos > end ? AB_BAD_TYPE : ab_parcel_seek(parcel, end) ? AB_BAD_TYPE : 0;
 }

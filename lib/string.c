@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* String16: int32 length in UTF-16 units, the units, a zero unit, padding to 4. */
+/*
+ * Strings. String16: int32 length in UTF-16 units, the units, a zero unit,
+ * padding to 4. String8: int32 length in bytes, the bytes, a zero byte, padding.
+ */
 #include "internal.h"
 
 #include <errno.h>
@@ -71,6 +74,22 @@ static ssize_t utf16_length(const char *utf8)
 	return units;
 }
 
+/* A length and room for @units and a zero; NULL, and the parcel failed. */
+static uint16_t *string16_begin(ab_parcel *parcel, size_t units)
+{
+	uint16_t *to;
+
+	if (units > AB_PARCEL_MAX / 2 - 4) {
+		ab_parcel_fail(parcel, -E2BIG);
+		return NULL;
+	}
+	ab_write_int32(parcel, (int32_t)units);
+	to = ab_parcel_extend(parcel, (units + 1) * sizeof(*to));
+	if (to)
+		to[units] = 0;
+	return to;
+}
+
 int ab_write_string16(ab_parcel *parcel, const char *utf8)
 {
 	const unsigned char *s = (const unsigned char *)utf8;
@@ -82,12 +101,9 @@ int ab_write_string16(ab_parcel *parcel, const char *utf8)
 	units = utf16_length(utf8);
 	if (units < 0)
 		return ab_parcel_fail(parcel, -EILSEQ);
-	if ((size_t)units > AB_PARCEL_MAX / 2 - 4)
-		return ab_parcel_fail(parcel, -E2BIG);
-	ab_write_int32(parcel, (int32_t)units);
-	to = ab_parcel_extend(parcel, ((size_t)units + 1) * sizeof(*to));
+	to = string16_begin(parcel, (size_t)units);
 	if (!to)
-		return parcel->error;
+		return ab_parcel_error(parcel);
 	while (*s) {
 		uint32_t c = (uint32_t)utf8_next(&s);
 
@@ -98,50 +114,188 @@ int ab_write_string16(ab_parcel *parcel, const char *utf8)
 			*to++ = (uint16_t)c;
 		}
 	}
-	*to = 0;
 	return 0;
 }
 
-/* @units of UTF-16 at @from, which is 4-aligned; unpaired surrogates become U+FFFD. */
-static char *utf8_from(const uint16_t *from, size_t units)
+int ab_write_utf16(ab_parcel *parcel, const uint16_t *units, size_t count)
 {
-	char *utf8 = malloc(units * 3 + 1), *to = utf8;
+	uint16_t *to;
+
+	if (!units)
+		return ab_write_int32(parcel, -1);
+	to = string16_begin(parcel, count);
+	if (!to)
+		return ab_parcel_error(parcel);
+	if (count)
+		memcpy(to, units, count * sizeof(*units));
+	return 0;
+}
+
+int ab_write_string8(ab_parcel *parcel, const char *utf8)
+{
+	size_t len;
+	char *to;
+
+	if (!utf8)
+		return ab_write_int32(parcel, -1);
+	len = strnlen(utf8, AB_PARCEL_MAX);
+	ab_write_int32(parcel, (int32_t)len);
+	to = ab_parcel_extend(parcel, len + 1);
+	if (!to)
+		return ab_parcel_error(parcel);
+	memcpy(to, utf8, len);
+	to[len] = '\0';
+	return 0;
+}
+
+#define REPLACEMENT 0xfffd
+
+/* The next code point of @units; what is no text, and zero, is U+FFFD. */
+static uint32_t utf16_next(const uint16_t *units, size_t count, size_t *i)
+{
+	uint32_t c = units[(*i)++];
+
+	if (c >= 0xd800 && c < 0xe000) {
+		if (c >= 0xdc00 || *i == count || units[*i] >> 10 != 0x37)
+			return REPLACEMENT;
+		return 0x10000 + ((c & 0x3ff) << 10) + (units[(*i)++] & 0x3ff);
+	}
+	return c ? c : REPLACEMENT;
+}
+
+/* Are these units the text @utf8? */
+bool ab_utf16_is(const uint16_t *units, size_t count, const char *utf8)
+{
+	const unsigned char *s = (const unsigned char *)utf8;
+	size_t i = 0;
+
+	while (i < count && *s) {
+		int32_t c = utf8_next(&s);
+
+		if (c < 0 || (uint32_t)c != utf16_next(units, count, &i))
+			return false;
+	}
+	return i == count && !*s;
+}
+
+static char *utf8_from(const uint16_t *units, size_t count)
+{
+	char *utf8 = malloc(count * 3 + 1), *to = utf8;
 
 	if (!utf8)
 		return NULL;
-	for (size_t i = 0; i < units; i++) {
-		uint32_t c = from[i];
+	for (size_t i = 0; i < count;)
+		to += utf8_put(to, utf16_next(units, count, &i));
+	*to = '\0';
+	return utf8;
+}
 
-		if (c >= 0xd800 && c < 0xe000) {
-			if (c < 0xdc00 && i + 1 < units && from[i + 1] >> 10 == 0x37)
-				c = 0x10000 + ((c & 0x3ff) << 10) + (from[++i] & 0x3ff);
-			else
-				c = 0xfffd;
+/*
+ * A length that is not negative, and that many elements and a zero one. NULL, with the
+ * reason and the place where it was.
+ */
+static const void *string_take(ab_parcel *parcel, size_t element, size_t *count, int *error)
+{
+	size_t start = ab_parcel_position(parcel);
+	const uint8_t *at = NULL;
+	int32_t len;
+
+	*count = 0;
+	*error = ab_read_int32(parcel, &len);
+	if (*error)
+		return NULL;
+	if (len < 0)
+		*error = len == -1 ? AB_UNEXPECTED_NULL : AB_BAD_TYPE;
+	else if ((size_t)len >= ab_parcel_left(parcel) / element)
+		*error = -ENODATA; /* found out before the product could wrap */
+	else
+		at = ab_parcel_take(parcel, ((size_t)len + 1) * element, error);
+	for (size_t i = 0; at && i < element; i++) {
+		if (at[(size_t)len * element + i]) {
+			*error = AB_BAD_TYPE;
+			at = NULL;
 		}
-		to += utf8_put(to, c);
+	}
+	if (!at) {
+		parcel->pos = start;
+		return NULL;
+	}
+	*count = (size_t)len;
+	return at;
+}
+
+int ab_read_utf16(ab_parcel *parcel, const uint16_t **units, size_t *count)
+{
+	int error;
+
+	*units = string_take(parcel, sizeof(**units), count, &error);
+	return error;
+}
+
+int ab_read_string16(ab_parcel *parcel, char **utf8)
+{
+	size_t start = ab_parcel_position(parcel), count;
+	const uint16_t *units;
+	int ret;
+
+	*utf8 = NULL;
+	ret = ab_read_utf16(parcel, &units, &count);
+	if (ret)
+		return ret;
+	*utf8 = utf8_from(units, count);
+	if (*utf8)
+		return 0;
+	parcel->pos = start;
+	return -ENOMEM;
+}
+
+int ab_read_nullable_string16(ab_parcel *parcel, char **utf8)
+{
+	*utf8 = NULL;
+	return ab_read_null(parcel) ? 0 : ab_read_string16(parcel, utf8);
+}
+
+/* @bytes, of which what is not UTF-8, and zeros, become U+FFFD. A zero byte lies behind them. */
+static char *utf8_clean(const unsigned char *bytes, size_t count)
+{
+	const unsigned char *end = bytes + count;
+	char *utf8 = malloc(count * 3 + 1), *to = utf8;
+
+	if (!utf8)
+		return NULL;
+	while (bytes < end) {
+		/* Never beyond the zero byte at the end: that continues nothing. */
+		int32_t c = utf8_next(&bytes);
+
+		if (c <= 0) {
+			bytes += c < 0;
+			c = REPLACEMENT;
+		}
+		to += utf8_put(to, (uint32_t)c);
 	}
 	*to = '\0';
 	return utf8;
 }
 
-int ab_read_string16(ab_parcel *parcel, char **utf8)
+int ab_read_string8(ab_parcel *parcel, char **utf8)
 {
-	size_t start = parcel->pos;
-	const uint16_t *from;
-	int32_t units;
-	int ret;
+	size_t start = ab_parcel_position(parcel), count;
+	const unsigned char *bytes;
+	int error;
 
 	*utf8 = NULL;
-	ret = ab_read_int32(parcel, &units);
-	if (ret || units == -1)
-		return ret;
-	/* Also keeps the multiplication from wrapping where size_t has 32 bits. */
-	from = (size_t)units >= parcel->size ? NULL :
-	       ab_parcel_take(parcel, ((size_t)units + 1) * sizeof(*from));
-	if (!from || from[units]) {
-		parcel->pos = start;
-		return from || units < 0 ? -EBADMSG : -ENODATA;
-	}
-	*utf8 = utf8_from(from, (size_t)units);
-	return *utf8 ? 0 : -ENOMEM;
+	bytes = string_take(parcel, 1, &count, &error);
+	if (!bytes)
+		return error;
+	*utf8 = utf8_clean(bytes, count);
+	if (*utf8)
+		return 0;
+	parcel->pos = start;
+	return -ENOMEM;
+}
+
+int ab_read_nullable_string8(ab_parcel *parcel, char **utf8)
+{
+	*utf8 = NULL;
+	return ab_read_null(parcel) ? 0 : ab_read_string8(parcel, utf8);
 }

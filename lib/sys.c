@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -46,4 +47,12 @@ void ab_sys_kick(int fd)
 
 	if (copy >= 0)
 		close(copy);
+}
+
+bool ab_sys_readable(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	/* If it cannot be told, reading will tell. */
+	return poll(&poll_fd, 1, 0) != 0;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "lib_fake.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <time.h>
 
-#include "lib/internal.h"
+#include "lib/threads.h"
 #include "lib/sys.h"
 
 #define NR_DEVICES 2
@@ -20,6 +21,7 @@ static struct {
 	void *name, *memory;
 } buffers[NR_BUFFERS];
 static unsigned int nr_buffers, live_buffers;
+static _Thread_local unsigned int kicks_seen[NR_DEVICES];
 
 /** fake_reset() - new devices without a script; all received buffers must be back */
 void fake_reset(void)
@@ -36,6 +38,7 @@ void fake_reset(void)
 		pthread_mutex_init(&fake->lock, NULL);
 		pthread_cond_init(&fake->changed, NULL);
 		fake->version = BINDER_CURRENT_PROTOCOL_VERSION;
+		kicks_seen[i] = 0;
 	}
 }
 
@@ -50,6 +53,22 @@ struct fake *fake_at(const char *path)
 unsigned int fake_buffers_live(void)
 {
 	return live_buffers;
+}
+
+/** fake_forget_buffers() - those that the driver takes back when a connection closes */
+void fake_forget_buffers(void)
+{
+	for (unsigned int i = 0; i < nr_buffers; i++) {
+		if (buffers[i].name)
+			free(buffers[i].memory);
+	}
+	nr_buffers = live_buffers = 0;
+}
+
+static struct fake *fake_of(int fd)
+{
+	CHECK(fd >= FIRST_FD && fd < FIRST_FD + NR_DEVICES);
+	return &devices[fd - FIRST_FD];
 }
 
 /* ---- writing the script ----------------------------------------------------- */
@@ -103,6 +122,77 @@ unsigned int fake_incoming(struct fake_step *step, uint32_t cmd, ab_object *obje
 	return nr_buffers++;
 }
 
+/** fake_complete() - a step with a completion and nothing else */
+void fake_complete(struct fake *fake)
+{
+	fake_return(fake_step(fake), BR_TRANSACTION_COMPLETE, NULL);
+}
+
+/** fake_step_reply() - a step that answers the call it carries */
+struct fake_step *fake_step_reply(struct fake *fake, const ab_parcel *reply)
+{
+	struct fake_step *step = fake_step(fake);
+
+	fake_return(step, BR_NOOP, NULL);
+	fake_return(step, BR_TRANSACTION_COMPLETE, NULL);
+	fake_incoming(step, BR_REPLY, NULL, 0, reply);
+	return step;
+}
+
+/** fake_return_death() - the end of the process of @handle, of which notice was requested */
+void fake_return_death(struct fake_step *step, struct fake *fake, uint32_t handle)
+{
+	binder_uintptr_t cookie = fake->cookies[handle];
+
+	CHECK(cookie);
+	fake_return(step, BR_DEAD_BINDER, &cookie);
+}
+
+void fake_return_reference(struct fake_step *step, uint32_t cmd, ab_object *object)
+{
+	struct binder_ptr_cookie name = { (uintptr_t)object, (uintptr_t)object };
+
+	fake_return(step, cmd, &name);
+}
+
+/** fake_write_handle() - an object of somebody else's, as the driver would deliver it */
+void fake_write_handle(ab_parcel *parcel, uint32_t type, uint32_t handle)
+{
+	struct flat_binder_object fbo = { .hdr.type = type, .handle = handle };
+	struct ab_pin none = { .fd = -1 };
+
+	CHECK_EQ(ab_parcel_add_object(parcel, &fbo, sizeof(fbo), &none), 0);
+	CHECK_EQ(ab_write_int32(parcel, 0x0c), 0); /* its stability */
+}
+
+/** fake_parcel() - with an int32, of no connection */
+ab_parcel *fake_parcel(int32_t value)
+{
+	ab_parcel *parcel = ab_parcel_new(NULL);
+
+	CHECK(parcel);
+	CHECK_EQ(ab_write_int32(parcel, value), 0);
+	return parcel;
+}
+
+/** fake_proxy() - a proxy that the library has told the driver all about; the log is empty */
+ab_object *fake_proxy(ab_conn *conn, uint32_t handle)
+{
+	struct flat_binder_object fbo = { .hdr.type = BINDER_TYPE_HANDLE, .handle = handle };
+	struct fake *fake = fake_of(conn->fd);
+	char want[64];
+	ab_object *object;
+
+	CHECK_EQ(ab_flush(conn), 0);
+	fake->log_len = 0;
+	fake->log[0] = '\0';
+	CHECK_EQ(ab_object_unflatten(conn, &fbo, &object), 0);
+	CHECK_EQ(ab_flush(conn), 0);
+	snprintf(want, sizeof(want), "w:ACQUIRE(%u)\n", handle);
+	CHECK_LOG(fake, want);
+	return object;
+}
+
 static int buffer_free(binder_uintptr_t name)
 {
 	int found = -1;
@@ -130,6 +220,8 @@ static __attribute__((format(printf, 2, 3))) void log_put(struct fake *fake, con
 	va_list args;
 	int len;
 
+	if (fake->quiet)
+		return;
 	va_start(args, fmt);
 	len = vsnprintf(fake->log + fake->log_len, room, fmt, args);
 	va_end(args);
@@ -146,28 +238,58 @@ static void log_transaction(struct fake *fake, uint32_t cmd, const void *payload
 	memcpy(&tr, payload, sizeof(tr));
 	if (tr.data_size >= sizeof(word))
 		memcpy(&word, (void *)(uintptr_t)tr.data.ptr.buffer, sizeof(word));
-	if (cmd == BC_TRANSACTION)
+	if (cmd == BC_TRANSACTION && tr.code == AB_META_PING)
+		log_put(fake, "PING(%u", tr.target.handle);
+	else if (cmd == BC_TRANSACTION && tr.code > AB_CALL_LAST)
+		log_put(fake, "CALL(%u %.4s: ", tr.target.handle,
+			(char *)&(uint32_t){ htonl(tr.code) });
+	else if (cmd == BC_TRANSACTION)
 		log_put(fake, "CALL(%u %u: ", tr.target.handle, tr.code);
 	else
 		log_put(fake, "REPLY(");
-	if (tr.flags & TF_STATUS_CODE)
+	if (tr.flags & TF_STATUS_CODE && word < -4095)
+		log_put(fake, "status %s", ab_error_name(word));
+	else if (tr.flags & TF_STATUS_CODE)
 		log_put(fake, "status %d", word);
-	else
+	else if (cmd != BC_TRANSACTION || tr.code != AB_META_PING)
 		log_put(fake, "%u %d", (unsigned int)tr.data_size, word);
 	if (tr.offsets_size)
 		log_put(fake, " %u objects",
 			(unsigned int)(tr.offsets_size / sizeof(binder_size_t)));
-	log_put(fake, "%s%s%s)", tr.flags & TF_ONE_WAY ? " oneway" : "",
-		tr.flags & TF_ACCEPT_FDS ? " fds" : "",
+	log_put(fake, "%s%s%s%s)", tr.flags & TF_ONE_WAY ? " oneway" : "",
+		tr.flags & TF_ACCEPT_FDS ? " fds" : "", tr.flags & TF_CLEAR_BUF ? " clear" : "",
 		tr.flags & TF_DEFER_COMPLETE ? " defer" : "");
 }
 
-static void log_u32(struct fake *fake, const char *name, const void *payload)
+/* Never may more be given back than was taken. */
+static void reference(struct fake *fake, uint32_t cmd, const void *payload, bool taken)
 {
-	uint32_t value;
+	bool strong = cmd == BC_ACQUIRE || cmd == BC_RELEASE;
+	bool more = cmd == BC_ACQUIRE || cmd == BC_INCREFS;
+	uint32_t handle;
+	int *count;
 
-	memcpy(&value, payload, sizeof(value));
-	log_put(fake, "%s(%u)", name, value);
+	memcpy(&handle, payload, sizeof(handle));
+	log_put(fake, "%s(%u)", strong ? more ? "ACQUIRE" : "RELEASE" : more ? "INCREFS" : "DECREFS",
+		handle);
+	if (!taken || handle >= FAKE_HANDLES)
+		return;
+	count = strong ? &fake->strong[handle] : &fake->weak[handle];
+	*count += more ? 1 : -1;
+	CHECK(*count >= 0);
+}
+
+static void log_death(struct fake *fake, const char *name, const void *payload, bool taken)
+{
+	struct binder_handle_cookie request;
+
+	memcpy(&request, payload, sizeof(request));
+	log_put(fake, "%s(%u)", name, request.handle);
+	CHECK(request.handle < FAKE_HANDLES && request.cookie);
+	if (taken && *name == 'D')
+		fake->cookies[request.handle] = request.cookie;
+	else if (taken)
+		CHECK_EQ(request.cookie, fake->cookies[request.handle]);
 }
 
 /* One command. Only what is @taken has an effect. */
@@ -185,10 +307,10 @@ static void command(struct fake *fake, uint32_t cmd, const void *payload, bool t
 		log_put(fake, "FREE(%d)", taken ? buffer_free(name) : -1);
 		break;
 	case BC_ACQUIRE:
-		log_u32(fake, "ACQUIRE", payload);
-		break;
 	case BC_RELEASE:
-		log_u32(fake, "RELEASE", payload);
+	case BC_INCREFS:
+	case BC_DECREFS:
+		reference(fake, cmd, payload, taken);
 		break;
 	case BC_INCREFS_DONE:
 		log_put(fake, "INCREFS_DONE");
@@ -209,7 +331,10 @@ static void command(struct fake *fake, uint32_t cmd, const void *payload, bool t
 		fake->exited++;
 		break;
 	case BC_REQUEST_DEATH_NOTIFICATION:
-		log_u32(fake, "DEATH", payload);
+		log_death(fake, "DEATH", payload, taken);
+		break;
+	case BC_CLEAR_DEATH_NOTIFICATION:
+		log_death(fake, "CLEAR", payload, taken);
 		break;
 	case BC_DEAD_BINDER_DONE:
 		log_put(fake, "DEATH_DONE");
@@ -244,19 +369,24 @@ static void commands(struct fake *fake, struct binder_write_read *bwr, int take)
 	log_put(fake, "\n");
 }
 
-/* The script is at its end: until ab_stop(). */
+/* The script is at its end: until a kick. */
 static void wait_kick(struct fake *fake)
 {
+	unsigned int *seen = &kicks_seen[fake - devices];
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += WAIT_S;
-	while (!fake->kicked) {
+	fake->asleep++;
+	pthread_cond_broadcast(&fake->changed);
+	while (fake->kicks == *seen) {
 		if (pthread_cond_timedwait(&fake->changed, &fake->lock, &until) == ETIMEDOUT) {
 			fprintf(stderr, "the script is at its end. Last words:\n%s", fake->log);
 			exit(1);
 		}
 	}
+	*seen = fake->kicks;
+	fake->asleep--;
 }
 
 static int write_read(struct fake *fake, struct binder_write_read *bwr)
@@ -298,13 +428,27 @@ void fake_wait_registered(struct fake *fake, unsigned int nr)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* ---- lib/sys.h -------------------------------------------------------------------- */
-
-static struct fake *fake_of(int fd)
+/** fake_wait_log() - until what was written since the last time is @want; forget it */
+void fake_wait_log(struct fake *fake, const char *want)
 {
-	CHECK(fd >= FIRST_FD && fd < FIRST_FD + NR_DEVICES);
-	return &devices[fd - FIRST_FD];
+	pthread_mutex_lock(&fake->lock);
+	while (strcmp(fake->log, want))
+		pthread_cond_wait(&fake->changed, &fake->lock);
+	fake->log_len = 0;
+	fake->log[0] = '\0';
+	pthread_mutex_unlock(&fake->lock);
 }
+
+/** fake_wait_asleep() - until @nr threads read where there is nothing to read */
+void fake_wait_asleep(struct fake *fake, unsigned int nr)
+{
+	pthread_mutex_lock(&fake->lock);
+	while (fake->asleep < nr)
+		pthread_cond_wait(&fake->changed, &fake->lock);
+	pthread_mutex_unlock(&fake->lock);
+}
+
+/* ---- lib/sys.h -------------------------------------------------------------------- */
 
 int ab_sys_open(const char *path)
 {
@@ -365,6 +509,10 @@ int ab_sys_ioctl(int fd, unsigned int cmd, void *arg)
 	case BINDER_GET_EXTENDED_ERROR:
 		memcpy(arg, &fake->extended, sizeof(fake->extended));
 		return 0;
+	case BINDER_GET_NODE_INFO_FOR_REF:
+		CHECK_EQ(((struct binder_node_info_for_ref *)arg)->handle, fake->node_info.handle);
+		memcpy(arg, &fake->node_info, sizeof(fake->node_info));
+		return fake->node_info_error;
 	case BINDER_THREAD_EXIT:
 		pthread_mutex_lock(&fake->lock);
 		fake->threads_gone++;
@@ -380,7 +528,18 @@ void ab_sys_kick(int fd)
 	struct fake *fake = fake_of(fd);
 
 	pthread_mutex_lock(&fake->lock);
-	fake->kicked = true;
+	fake->kicks++;
 	pthread_cond_broadcast(&fake->changed);
 	pthread_mutex_unlock(&fake->lock);
+}
+
+bool ab_sys_readable(int fd)
+{
+	struct fake *fake = fake_of(fd);
+	bool readable;
+
+	pthread_mutex_lock(&fake->lock);
+	readable = fake->next_step < fake->nr_steps || fake->kicks != kicks_seen[fake - devices];
+	pthread_mutex_unlock(&fake->lock);
+	return readable;
 }

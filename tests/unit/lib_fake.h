@@ -17,6 +17,7 @@
 #define TESTS_UNIT_LIB_FAKE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,7 +67,22 @@ struct fake_case {
 	void (*run)(void);
 };
 
+#define FAKE_HANDLES 32
+
 #define FAKE_CASE(fn) { #fn, fn }
+
+#define FAKE_MAIN(tests)								\
+	int main(void)									\
+	{										\
+		for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {			\
+			fake_reset();							\
+			(tests)[i].run();						\
+			fake_reset();							\
+			printf("ok %s\n", (tests)[i].name);				\
+			fflush(stdout);							\
+		}									\
+		return 0;								\
+	}
 
 /**
  * struct fake_step - the answer to one reading ioctl
@@ -84,21 +100,31 @@ struct fake_step {
 struct fake {
 	pthread_mutex_t lock; /* guards all but the settings */
 	pthread_cond_t changed;
-	struct fake_step steps[16];
+	struct fake_step steps[24];
 	size_t nr_steps, next_step;
-	char log[4096];
+	char log[8192];
 	size_t log_len;
-	bool kicked;
-	unsigned int opened, closed, mapped, unmapped;
+	unsigned int kicks; /* each makes the next read of every thread return */
+	uint64_t cookies[FAKE_HANDLES]; /* of the last death request for a handle */
+	/* what the library has taken and not given back; of the first handles */
+	int strong[FAKE_HANDLES], weak[FAKE_HANDLES];
+	atomic_uint opened, closed, mapped, unmapped;
 	unsigned int registered, exited, threads_gone;
+	unsigned int asleep; /* threads that read where the script has nothing more */
 	size_t map_size;
 	uint32_t max_threads;
 	/* settings */
+	bool quiet; /* nothing is logged */
 	int open_error, map_error, version_error, max_threads_error, manager_error;
 	int write_error; /* of the next ioctl that only writes, which takes nothing then */
 	int32_t version;
 	struct binder_extended_error extended;
+	struct binder_node_info_for_ref node_info;
+	int node_info_error;
 };
+
+/* What receives an object with a handle, and never says anything; see fake_proxy(). */
+#define FAKE_TARGET 5
 
 void fake_reset(void);
 struct fake *fake_at(const char *path);
@@ -106,7 +132,17 @@ struct fake_step *fake_step(struct fake *fake);
 void fake_return(struct fake_step *step, uint32_t cmd, const void *payload);
 unsigned int fake_incoming(struct fake_step *step, uint32_t cmd, ab_object *object,
 			   uint32_t flags, const ab_parcel *parcel);
+void fake_complete(struct fake *fake);
+struct fake_step *fake_step_reply(struct fake *fake, const ab_parcel *reply);
+void fake_return_death(struct fake_step *step, struct fake *fake, uint32_t handle);
+void fake_return_reference(struct fake_step *step, uint32_t cmd, ab_object *object);
+void fake_write_handle(ab_parcel *parcel, uint32_t type, uint32_t handle);
+ab_parcel *fake_parcel(int32_t value);
+ab_object *fake_proxy(ab_conn *conn, uint32_t handle);
+void fake_wait_log(struct fake *fake, const char *want);
+void fake_wait_asleep(struct fake *fake, unsigned int nr);
 void fake_wait_registered(struct fake *fake, unsigned int nr);
 unsigned int fake_buffers_live(void);
+void fake_forget_buffers(void);
 
 #endif

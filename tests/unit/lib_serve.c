@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "lib/internal.h"
+#include "lib/objects.h"
 
 static ab_conn *conn;
 static struct fake *fake;
@@ -17,19 +17,25 @@ static void setup(const struct ab_options *options)
 	served = 0;
 }
 
-static ab_parcel *parcel_of(int32_t value)
+/* An object whose calls are all @transact's. */
+static ab_object *object_new(ab_transact_fn *transact, void *data)
 {
-	ab_parcel *parcel = ab_parcel_new();
+	static struct ab_class classes[64];
+	static size_t nr;
+	struct ab_class *cls = &classes[nr++];
+	ab_object *object;
 
-	CHECK(parcel);
-	CHECK_EQ(ab_write_int32(parcel, value), 0);
-	return parcel;
+	CHECK(nr < ARRAY_SIZE(classes));
+	*cls = (struct ab_class){ .transact = transact, .flags = AB_CLASS_RAW };
+	object = ab_object_new(conn, cls, data);
+	CHECK(object);
+	return object;
 }
 
 static void add_incoming(struct fake_step *step, uint32_t cmd, ab_object *object, uint32_t flags,
 			 int32_t value)
 {
-	ab_parcel *parcel = parcel_of(value);
+	ab_parcel *parcel = fake_parcel(value);
 
 	fake_incoming(step, cmd, object, flags, parcel);
 	ab_parcel_free(parcel);
@@ -67,12 +73,12 @@ static int increment(void *data, const struct ab_call_info *info, ab_parcel *in,
 	CHECK_EQ(info->code, 7);
 	CHECK_EQ(info->pid, 77);
 	CHECK_EQ(info->euid, 1077);
-	CHECK_EQ(!out, info->oneway);
+	CHECK(info->object && !info->security_context);
 	CHECK_EQ(ab_read_int32(in, &value), 0);
 	served++;
 	if (value < 0)
 		return value;
-	return out ? ab_write_int32(out, value + 1) : 0;
+	return ab_write_int32(out, value + 1);
 }
 
 static void test_a_served_call_is_one_ioctl(void)
@@ -81,7 +87,7 @@ static void test_a_served_call_is_one_ioctl(void)
 	uint64_t before;
 
 	setup(NULL);
-	object = ab_object_new(conn, increment, NULL);
+	object = object_new(increment, NULL);
 	before = ab_ioctls(conn);
 	step_incoming(BR_TRANSACTION, object, 0, 1);
 	step_incoming(BR_TRANSACTION, object, TF_ONE_WAY, 2);
@@ -95,7 +101,7 @@ static void test_a_served_call_is_one_ioctl(void)
 			"w:EXIT\n");
 	CHECK_EQ(ab_ioctls(conn) - before, 5);
 	CHECK_EQ(served, 3);
-	ab_object_unref(object);
+	ab_object_put(object);
 	ab_close(conn);
 }
 
@@ -103,47 +109,56 @@ static void test_no_defer_when_not_wanted(void)
 {
 	ab_object *object;
 
-	setup(&(struct ab_options){ .no_defer = true });
-	object = ab_object_new(conn, increment, NULL);
+	setup(&(struct ab_options){ .flags = AB_OPEN_NO_DEFER });
+	object = object_new(increment, NULL);
 	step_incoming(BR_TRANSACTION, object, 0, 1);
 	step_incoming(BR_TRANSACTION, object, 0, -EDOM);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0);
 	CHECK_LOG(fake, "rw:ENTER\nrw:FREE(0) REPLY(4 2)\nrw:FREE(1) REPLY(status -33)\nw:EXIT\n");
-	ab_object_unref(object);
+	ab_object_put(object);
 	ab_close(conn);
 }
 
-/* Takes a handle, answers with it and itself. */
+/* Takes an object, answers with it and itself. */
 static int give_objects(void *data, const struct ab_call_info *info, ab_parcel *in, ab_parcel *out)
 {
-	ab_object *local;
-	uint32_t handle;
+	ab_object *object;
 	int32_t value;
 
 	CHECK_EQ(ab_read_int32(in, &value), 0);
-	CHECK_EQ(ab_read_object(in, &handle, &local), 0);
-	CHECK(!local);
+	CHECK_EQ(ab_read_object(in, &object), 0);
+	CHECK(ab_object_is_remote(object));
+	CHECK_EQ(ab_object_handle(object), 9);
 	ab_write_int32(out, value);
-	ab_write_object(out, *(ab_object **)data);
-	return ab_write_handle(out, handle);
+	ab_write_object(out, info->object);
+	ab_write_object(out, object);
+	ab_object_put(object);
+	return 0;
 }
 
-static void test_no_defer_for_objects(void)
+/* It is held until the driver has taken what it wants of the reply's objects. */
+static void test_a_reply_with_objects_is_not_deferred(void)
 {
-	ab_parcel *sent = parcel_of(1);
+	ab_parcel *sent = fake_parcel(1);
 	struct fake_step *step;
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, give_objects, &object);
-	ab_write_handle(sent, 9);
+	object = object_new(give_objects, NULL);
+	fake_write_handle(sent, BINDER_TYPE_HANDLE, 9);
 	step = fake_step(fake);
 	fake_incoming(step, BR_TRANSACTION, object, 0, sent);
+	fake_step(fake); /* of which the reply's completion is not part */
+	fake_complete(fake);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0);
-	CHECK_LOG(fake, "rw:ENTER\nrw:ACQUIRE(9) FREE(0) REPLY(52 1 2 objects)\nw:EXIT\n");
-	ab_object_unref(object);
+	CHECK_LOG(fake, "rw:ENTER\n"
+			"rw:ACQUIRE(9) FREE(0) REPLY(60 1 2 objects)\n"
+			"rw:\n"
+			"rw:RELEASE(9)\n"
+			"w:EXIT\n");
+	ab_object_put(object);
 	ab_parcel_free(sent);
 	ab_close(conn);
 }
@@ -162,12 +177,12 @@ static void test_a_reply_that_failed_is_a_status(void)
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, write_nonsense, NULL);
+	object = object_new(write_nonsense, NULL);
 	step_incoming(BR_TRANSACTION, object, 0, 1);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0);
 	CHECK_LOG(fake, "rw:ENTER\nrw:FREE(0) REPLY(status -84 defer)\nw:EXIT\n");
-	ab_object_unref(object);
+	ab_object_put(object);
 	ab_close(conn);
 }
 
@@ -186,8 +201,8 @@ static int nest(void *data, const struct ab_call_info *info, ab_parcel *in, ab_p
 		ab_write_int32(out, value);
 	if (!value)
 		return 0;
-	request = parcel_of(value);
-	CHECK_EQ(ab_call(conn, 5, 7, request, &reply), 0);
+	request = fake_parcel(value);
+	CHECK_EQ(ab_call(data, 7, request, &reply), 0);
 	CHECK_EQ(ab_read_int32(reply, &got), 0);
 	CHECK_EQ(got, value * 1000);
 	for (size_t i = 1; i <= 200; i++)
@@ -199,10 +214,11 @@ static int nest(void *data, const struct ab_call_info *info, ab_parcel *in, ab_p
 
 static void test_a_nested_call_is_served_while_waiting(void)
 {
-	ab_object *object;
+	ab_object *object, *target;
 
 	setup(NULL);
-	object = ab_object_new(conn, nest, NULL);
+	target = fake_proxy(conn, FAKE_TARGET);
+	object = object_new(nest, target);
 	for (int round = 0; round < 2; round++) {
 		step_incoming(BR_TRANSACTION, object, 0, 2);
 		step_incoming(BR_TRANSACTION, object, 0, 1);
@@ -224,7 +240,8 @@ static void test_a_nested_call_is_served_while_waiting(void)
 			"rw:FREE(8) FREE(6) REPLY(804 101 defer)\n"
 			"rw:FREE(9) FREE(5) REPLY(804 102 defer)\n"
 			"w:EXIT\n");
-	ab_object_unref(object);
+	ab_object_put(object);
+	ab_object_put(target);
 	ab_close(conn);
 }
 
@@ -234,7 +251,7 @@ static void test_a_short_write_is_continued(void)
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, increment, NULL);
+	object = object_new(increment, NULL);
 	step_incoming(BR_TRANSACTION, object, 0, 1);
 	step = fake_step(fake); /* takes nothing */
 	step->take = 0;
@@ -254,15 +271,8 @@ static void test_a_short_write_is_continued(void)
 			"w:REPLY(4 11 defer)\n"
 			"rw:FREE(2) REPLY(4 21 defer)\n"
 			"w:EXIT\n");
-	ab_object_unref(object);
+	ab_object_put(object);
 	ab_close(conn);
-}
-
-static void return_reference(struct fake_step *step, uint32_t cmd, ab_object *object)
-{
-	struct binder_ptr_cookie name = { (uintptr_t)object, (uintptr_t)object };
-
-	fake_return(step, cmd, &name);
 }
 
 static void test_references_are_answered_and_held(void)
@@ -271,33 +281,32 @@ static void test_references_are_answered_and_held(void)
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, increment, NULL);
+	object = object_new(increment, NULL);
 	step = fake_step(fake);
-	return_reference(step, BR_INCREFS, object);
-	return_reference(step, BR_ACQUIRE, object);
+	fake_return_reference(step, BR_INCREFS, object);
+	fake_return_reference(step, BR_ACQUIRE, object);
 	add_incoming(step, BR_TRANSACTION, object, 0, 1);
 	step_incoming(BR_TRANSACTION, object, 0, 2);
 	step = fake_step(fake);
-	return_reference(step, BR_RELEASE, object);
-	return_reference(step, BR_DECREFS, object);
+	fake_return_reference(step, BR_RELEASE, object);
+	fake_return_reference(step, BR_DECREFS, object);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0);
 	CHECK_LOG(fake, "rw:ENTER\n"
-			"w:INCREFS_DONE ACQUIRE_DONE\n"
-			"rw:FREE(0) REPLY(4 2 defer)\n"
+			"rw:INCREFS_DONE ACQUIRE_DONE FREE(0) REPLY(4 2 defer)\n"
 			"rw:FREE(1) REPLY(4 3 defer)\n"
 			"rw:\n"
 			"w:EXIT\n");
-	CHECK_EQ(atomic_load(&object->refs), 1);
-	ab_object_unref(object);
-	ab_object_unref(NULL);
+	CHECK_EQ(atomic_load(&object->strong), 1);
+	ab_object_put(object);
+	ab_object_put(NULL);
 	ab_close(conn);
 }
 
 /* Its own last reference goes in its own call. */
 static int drop_self(void *data, const struct ab_call_info *info, ab_parcel *in, ab_parcel *out)
 {
-	ab_object_unref(*(ab_object **)data);
+	ab_object_put(*(ab_object **)data);
 	return increment(NULL, info, in, out);
 }
 
@@ -307,12 +316,12 @@ static void test_an_object_lives_while_the_driver_holds_it(void)
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, drop_self, &object);
+	object = object_new(drop_self, &object);
 	step = fake_step(fake);
-	return_reference(step, BR_ACQUIRE, object);
+	fake_return_reference(step, BR_ACQUIRE, object);
 	add_incoming(step, BR_TRANSACTION, object, 0, 1);
 	step = fake_step(fake);
-	return_reference(step, BR_RELEASE, object);
+	fake_return_reference(step, BR_RELEASE, object);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0); /* the leak checker sees that it is gone */
 	CHECK_EQ(served, 1);
@@ -321,16 +330,20 @@ static void test_an_object_lives_while_the_driver_holds_it(void)
 
 static void test_the_manager_is_held_until_close(void)
 {
-	ab_object *object;
+	ab_object *object, *manager;
 
 	setup(NULL);
-	object = ab_object_new(conn, increment, NULL);
+	object = object_new(increment, NULL);
 	fake->manager_error = -EBUSY;
 	CHECK_EQ(ab_become_manager(conn, object), -EBUSY);
-	CHECK_EQ(atomic_load(&object->refs), 1);
+	CHECK_EQ(atomic_load(&object->strong), 1);
 	fake->manager_error = 0;
 	CHECK_EQ(ab_become_manager(conn, object), 0);
-	ab_object_unref(object);
+	/* To itself it is no proxy: the driver lets nobody call himself. */
+	CHECK_EQ(ab_manager(conn, &manager), 0);
+	CHECK(manager == object);
+	ab_object_put(manager);
+	ab_object_put(object);
 	step_incoming(BR_TRANSACTION, object, 0, 1);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0);
@@ -344,7 +357,7 @@ static void test_a_loop_outlives_signals_and_failed_replies(void)
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, increment, NULL);
+	object = object_new(increment, NULL);
 	fake_step(fake)->ret = -EINTR;
 	step = fake_step(fake);
 	add_incoming(step, BR_TRANSACTION, object, 0, 1);
@@ -358,7 +371,7 @@ static void test_a_loop_outlives_signals_and_failed_replies(void)
 	CHECK_EQ(ab_loop(conn), 0);
 	CHECK_LOG(fake, "rw:ENTER\nrw:\nrw:FREE(0) REPLY(4 2 defer)\nrw:\n"
 			"rw:FREE(1) REPLY(4 3 defer)\nrw:\nw:EXIT\n");
-	ab_object_unref(object);
+	ab_object_put(object);
 	ab_close(conn);
 	CHECK_EQ(served, 2);
 }
@@ -376,12 +389,12 @@ static void test_what_was_read_before_the_stop_is_served(void)
 	ab_object *object;
 
 	setup(NULL);
-	object = ab_object_new(conn, increment, NULL);
+	object = object_new(increment, NULL);
 	step_incoming(BR_TRANSACTION, object, 0, 1)->hook = stop;
 	CHECK_EQ(ab_loop(conn), 0);
 	CHECK_EQ(served, 1);
 	CHECK_LOG(fake, "rw:ENTER\nw:FREE(0) REPLY(4 2 defer) EXIT\n");
-	ab_object_unref(object);
+	ab_object_put(object);
 	ab_close(conn);
 }
 
@@ -424,53 +437,56 @@ static void test_no_thread_starts_after_stop(void)
 
 static void test_close_alone_ends_the_pool(void)
 {
-	ab_parcel *in = parcel_of(1);
 	struct fake_step *step;
+	ab_object *target;
 
 	setup(&(struct ab_options){ .max_threads = 20 });
+	target = fake_proxy(conn, FAKE_TARGET);
 	step = fake_step(fake);
 	for (int i = 0; i < 20; i++)
 		fake_return(step, BR_SPAWN_LOOPER, NULL);
 	fake_return(step, BR_TRANSACTION_COMPLETE, NULL);
 	/* A thread that is no looper may be asked too. */
-	CHECK_EQ(ab_call_oneway(conn, 5, 7, in), 0);
-	ab_parcel_free(in);
+	CHECK_EQ(ab_call_oneway(target, 7, NULL), 0);
 	fake_wait_registered(fake, 20);
 	ab_close(conn);
 	CHECK_EQ(fake->exited, 20);
 	CHECK_EQ(fake->threads_gone, 20);
+	ab_object_put(target);
 }
 
 static int call_other(void *data, const struct ab_call_info *info, ab_parcel *in, ab_parcel *out)
 {
-	ab_parcel *request = parcel_of(3), *reply;
+	ab_parcel *request = fake_parcel(3), *reply;
 	int32_t value;
 
-	CHECK_EQ(ab_call(data, 6, 8, request, &reply), 0);
+	CHECK_EQ(ab_call(data, 8, request, &reply), 0);
 	CHECK_EQ(ab_read_int32(reply, &value), 0);
 	ab_parcel_free(reply);
 	ab_parcel_free(request);
-	CHECK_EQ(ab_flush(data), 0);
+	CHECK_EQ(ab_flush(ab_object_conn(data)), 0);
 	return ab_write_int32(out, value);
 }
 
 static void test_a_handler_may_call_on_another_connection(void)
 {
 	struct fake *other_fake = fake_at("b");
-	ab_parcel *reply = parcel_of(60);
+	ab_parcel *reply = fake_parcel(60);
 	ab_conn *other;
-	ab_object *object;
+	ab_object *object, *target;
 
 	setup(NULL);
 	CHECK_EQ(ab_open(&other, "b", NULL), 0);
-	object = ab_object_new(conn, call_other, other);
+	target = fake_proxy(other, 6);
+	object = object_new(call_other, target);
 	step_incoming(BR_TRANSACTION, object, 0, 1);
 	fake_incoming(fake_step(other_fake), BR_REPLY, NULL, 0, reply);
 	step_stop();
 	CHECK_EQ(ab_loop(conn), 0);
 	CHECK_LOG(fake, "rw:ENTER\nrw:FREE(0) REPLY(4 60 defer)\nw:EXIT\n");
 	CHECK_LOG(other_fake, "rw:CALL(6 8: 4 3 fds)\nw:FREE(1)\n");
-	ab_object_unref(object);
+	ab_object_put(object);
+	ab_object_put(target);
 	ab_parcel_free(reply);
 	ab_close(other);
 	ab_close(conn);
@@ -479,7 +495,7 @@ static void test_a_handler_may_call_on_another_connection(void)
 static const struct fake_case tests[] = {
 	FAKE_CASE(test_a_served_call_is_one_ioctl),
 	FAKE_CASE(test_no_defer_when_not_wanted),
-	FAKE_CASE(test_no_defer_for_objects),
+	FAKE_CASE(test_a_reply_with_objects_is_not_deferred),
 	FAKE_CASE(test_a_reply_that_failed_is_a_status),
 	FAKE_CASE(test_a_nested_call_is_served_while_waiting),
 	FAKE_CASE(test_a_short_write_is_continued),
@@ -495,13 +511,4 @@ static const struct fake_case tests[] = {
 	FAKE_CASE(test_a_handler_may_call_on_another_connection),
 };
 
-int main(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
-		fake_reset();
-		tests[i].run();
-		fake_reset();
-		printf("ok %s\n", tests[i].name);
-	}
-	return 0;
-}
+FAKE_MAIN(tests)
