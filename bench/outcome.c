@@ -76,19 +76,18 @@ static const char *truth(bool value)
 }
 
 /**
- * outcome_json() - one object on one line
- * @others: what else was running; NULL: nothing
+ * outcome_json_begin() - one object, but for its end: the caller adds to it and closes it
  * Null stands for what does not apply: a peer has no driver, no deferred replies.
  */
-void outcome_json(FILE *file, const char *bench, const struct peer *peer, const struct load *load,
-		  const struct outcome *out, int runs, const char *others)
+void outcome_json_begin(FILE *file, const char *bench, const struct peer *peer,
+			const struct load *load, const struct outcome *out, int runs)
 {
 	const char *host = device_host(load->device);
 
 	fprintf(file, "{\"bench\":\"%s\",\"host\":\"%s\",\"peer\":\"%s\"", bench,
 		peer->ours ? host : "none", peer->name);
 	fprintf(file, ",\"workers\":%d,\"pairs\":%s,\"payload\":%zu,\"iterations\":%llu",
-		load->workers, truth(load->pairs || !peer->ours), load->payload,
+		load->workers, truth(load->pairs || peer != &peer_ours), load->payload,
 		(unsigned long long)out->iterations);
 	for (int f = 0; f < FIGURES; f++) {
 		if (out->figure[f] < 0)
@@ -101,7 +100,41 @@ void outcome_json(FILE *file, const char *bench, const struct peer *peer, const 
 		load->disturb.spin_ns ? "reclaim_hz" : "spin_hz");
 	fprintf(file, ",\"defer\":%s,\"pinned\":%s,\"runs\":%d",
 		peer->ours ? truth(load->defer) : "null", truth(load->pin), runs);
+}
+
+/**
+ * outcome_json() - one object on one line
+ * @others: what else was running; NULL: nothing
+ */
+void outcome_json(FILE *file, const char *bench, const struct peer *peer, const struct load *load,
+		  const struct outcome *out, int runs, const char *others)
+{
+	outcome_json_begin(file, bench, peer, load, out, runs);
 	if (others)
 		fprintf(file, ",\"others\":\"%s\"", others);
 	fputs("}\n", file);
+}
+
+/* The next percentile of a plot: five to each halving of what is above. */
+static double next_percentile(double percent)
+{
+	double above = 100 - percent, half = 100;
+
+	while (half / 2 >= above)
+		half /= 2;
+	return percent + half / 10;
+}
+
+/**
+ * outcome_json_distribution() - add a member to an object that is begun: the times of calls
+ * that @latency counted, as pairs of a percentile and microseconds. More and more dense
+ * towards 100 until a step would be less than a call; the last is the longest of all.
+ */
+void outcome_json_distribution(FILE *file, const struct hist *latency)
+{
+	fprintf(file, ",\"distribution\":[");
+	for (double percent = 0; (100 - percent) * latency->count >= 100;
+	     percent = next_percentile(percent))
+		fprintf(file, "[%.7g,%.3f],", percent, hist_percentile(latency, percent) / 1000);
+	fprintf(file, "[100,%.3f]]", latency->max / 1000.0);
 }

@@ -42,6 +42,9 @@ struct peer;
 double median_of(const double *values, int count);
 void outcome_set_latency(struct outcome *out, const struct hist *latency, uint64_t elapsed_ns);
 void outcome_median(struct outcome *out, const struct outcome *runs, int count);
+void outcome_json_begin(FILE *file, const char *bench, const struct peer *peer,
+			const struct load *load, const struct outcome *out, int runs);
+void outcome_json_distribution(FILE *file, const struct hist *latency);
 void outcome_json(FILE *file, const char *bench, const struct peer *peer, const struct load *load,
 		  const struct outcome *out, int runs, const char *others);
 

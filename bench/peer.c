@@ -2,6 +2,7 @@
 /* The list of peers, and what all measurements have in common. */
 #include "bench/peer.h"
 
+#include "bench/outside.h"
 #include "bench/pin.h"
 
 #include <stdio.h>
@@ -13,14 +14,16 @@
 /* Beyond any measurement that still proceeds. */
 #define TIMEOUT_S 300
 
-static const struct peer *const peers[] = {
-	&peer_ours, &peer_seqpacket, &peer_futex, &peer_sdbus,
+static const struct peer *const inside[] = {
+	&peer_ours, &peer_raw, &peer_seqpacket, &peer_futex,
 };
+
+#define INSIDE ((int)(sizeof(inside) / sizeof(*inside)))
 
 /** peer_at() - the peers in order; NULL after the last. */
 const struct peer *peer_at(int index)
 {
-	return index < (int)(sizeof(peers) / sizeof(*peers)) ? peers[index] : NULL;
+	return index < INSIDE ? inside[index] : outside_at(index - INSIDE);
 }
 
 /** peer_find() - Return: NULL when nothing is called that. */
@@ -31,6 +34,17 @@ const struct peer *peer_find(const char *name)
 			return peer_at(i);
 	}
 	return NULL;
+}
+
+/**
+ * peer_missing() - what @peer needs and is not here
+ * Return: NULL when it can be measured, else words that hold until the next call.
+ */
+const char *peer_missing(const struct peer *peer)
+{
+	const char *words = peer->start ? NULL : outside_load(peer);
+
+	return words || !peer->missing ? words : peer->missing();
 }
 
 /** payload_fill() - bytes that are easy to tell from others. */
@@ -63,7 +77,7 @@ void client_run(struct member *me, const struct load *load, exchange_fn *exchang
 	me->end_ns = before;
 }
 
-static void sum_up(const struct crew *crew, struct outcome *out)
+static void sum_up(const struct crew *crew, struct outcome *out, struct hist *all)
 {
 	static struct hist latency;
 	uint64_t ioctls = 0, served = 0, served_ioctls = 0, start = UINT64_MAX, end = 0;
@@ -84,6 +98,8 @@ static void sum_up(const struct crew *crew, struct outcome *out)
 		start = m->start_ns < start ? m->start_ns : start;
 		end = m->end_ns > end ? m->end_ns : end;
 	}
+	if (all)
+		hist_merge(all, &latency);
 	outcome_set_latency(out, &latency, end > start ? end - start : 0);
 	if (latency.count && ioctls)
 		out->figure[CLIENT_IOCTLS] = (double)ioctls / latency.count;
@@ -97,10 +113,13 @@ static void sum_up(const struct crew *crew, struct outcome *out)
 }
 
 /**
- * peer_measure() - run @load once
+ * peer_measure_all() - run @load once
+ * @peer: peer_missing() has said that it can be
+ * @all: receives all times in addition to what it has; may be NULL
  * Return: 0; -1, with a message unless a signal interrupted us. Nothing is left behind.
  */
-int peer_measure(const struct peer *peer, const struct load *load, struct outcome *out)
+int peer_measure_all(const struct peer *peer, const struct load *load, struct outcome *out,
+		     struct hist *all)
 {
 	struct pinned_daemon daemon = { 0 };
 	struct crew *crew = crew_new(load->pin);
@@ -117,10 +136,16 @@ int peer_measure(const struct peer *peer, const struct load *load, struct outcom
 			err = crew_wait(crew, TIMEOUT_S);
 	}
 	if (!err)
-		sum_up(crew, out);
+		sum_up(crew, out, all);
 	crew_free(crew);
 	unpin_daemon(&daemon);
 	if (peer->end)
 		peer->end();
 	return err;
+}
+
+/** peer_measure() - peer_measure_all() without the times. */
+int peer_measure(const struct peer *peer, const struct load *load, struct outcome *out)
+{
+	return peer_measure_all(peer, load, out, NULL);
 }

@@ -41,24 +41,35 @@ struct load {
 	struct disturb disturb;
 };
 
+/* More than there are. */
+#define PEERS_MAX 16
+
 /**
  * struct peer
+ * @version: of the library that is measured; NULL where there is none
+ * @ours: calls over the binder device of the load
+ * @missing: what it needs and is not here, in words; NULL when all is, or always
  * @start: start the processes of @load in @crew; -1 with a message
  * @end: undo what @start did besides starting processes; may be NULL
  */
 struct peer {
 	const char *name;
 	const char *title;
+	const char *version;
 	bool ours;
+	const char *(*missing)(void);
 	int (*start)(struct crew *crew, const struct load *load);
 	void (*end)(void);
 };
 
-extern const struct peer peer_ours, peer_seqpacket, peer_futex, peer_sdbus;
+extern const struct peer peer_ours, peer_raw, peer_seqpacket, peer_futex;
 
 const struct peer *peer_at(int index);
 const struct peer *peer_find(const char *name);
+const char *peer_missing(const struct peer *peer);
 int peer_measure(const struct peer *peer, const struct load *load, struct outcome *out);
+int peer_measure_all(const struct peer *peer, const struct load *load, struct outcome *out,
+		     struct hist *all);
 
 /**
  * exchange_fn() - one call and its reply

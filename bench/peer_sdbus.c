@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Method calls with sd-bus over a dbus-daemon: the bus most Linux systems have. */
+/* Method calls with sd-bus over a bus, dbus-daemon or dbus-broker. */
 #include "bench/bus.h"
 #include "bench/peer.h"
 
@@ -128,11 +128,9 @@ static void client_main(struct crew *crew, struct member *me, void *arg)
 	client_run(me, the_load, exchange, &call);
 }
 
-static int sdbus_start(struct crew *crew, const struct load *load)
+static int start_pairs(struct crew *crew, const struct load *load)
 {
 	the_load = load;
-	if (bus_start(crew))
-		return -1;
 	for (int i = 0; i < load->workers / 2; i++) {
 		if (!crew_start(crew, true, client_main, &i) ||
 		    !crew_start(crew, false, server_main, &i))
@@ -141,9 +139,42 @@ static int sdbus_start(struct crew *crew, const struct load *load)
 	return 0;
 }
 
+static int start_over_daemon(struct crew *crew, const struct load *load)
+{
+	return bus_daemon_start(crew) ? -1 : start_pairs(crew, load);
+}
+
+static int start_over_broker(struct crew *crew, const struct load *load)
+{
+	return bus_broker_start(crew) ? -1 : start_pairs(crew, load);
+}
+
+static void end_broker(void)
+{
+	bus_broker_end();
+	bus_remove();
+}
+
+static const char *missing_daemon(void)
+{
+	return bus_program_missing("dbus-daemon");
+}
+
+static const char *missing_broker(void)
+{
+	return bus_program_missing("dbus-broker");
+}
+
 const struct peer peer_sdbus = {
-	.name = "sd-bus",
-	.title = "sd-bus, dbus-daemon",
-	.start = sdbus_start,
+	.version = "sd-bus " PEER_VERSION,
+	.missing = missing_daemon,
+	.start = start_over_daemon,
 	.end = bus_remove,
+};
+
+const struct peer peer_sdbus_broker = {
+	.version = "sd-bus " PEER_VERSION,
+	.missing = missing_broker,
+	.start = start_over_broker,
+	.end = end_broker,
 };

@@ -8,42 +8,23 @@
 #include "bench/disturb.h"
 #include "bench/peer.h"
 #include "bench/pin.h"
-#include "uapi/binder.h"
+#include "bench/wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
-#define MAP_SIZE (1024 * 1024 - 2 * 4096)
 #define WARM_UP_CALLS 200
 #define CLOCK_SAMPLES 1001
 #define TIMEOUT_S 300
-/* The manager before us was killed; the driver may still be at its funeral. */
-#define MANAGER_TRIES 200
-#define MANAGER_PAUSE_US 10000
 
 #define MEET_MANAGER 0
 #define MEET_START 1
 #define PARTIES 2
-
-/** struct wire - one thread's conversation with the driver */
-struct wire {
-	struct member *me;
-	int fd;
-	uint64_t ioctls;
-	size_t out_len;
-	size_t in_len;
-	size_t in_pos;
-	uint8_t out[256];
-	uint8_t in[512];
-};
 
 static const struct raw_load *the_load;
 /* Of each process its own. */
@@ -51,127 +32,16 @@ static uint8_t payload[RAW_PAYLOAD_MAX];
 static struct wire wire;
 static uint64_t samples[WARM_UP_CALLS + RAW_SAMPLES_MAX];
 
-static void put(struct wire *w, uint32_t cmd, const void *argument)
-{
-	memcpy(w->out + w->out_len, &cmd, sizeof(cmd));
-	if (_IOC_SIZE(cmd))
-		memcpy(w->out + w->out_len + sizeof(cmd), argument, _IOC_SIZE(cmd));
-	w->out_len += sizeof(cmd) + _IOC_SIZE(cmd);
-}
-
-static void put_free(struct wire *w, uint64_t buffer)
-{
-	put(w, BC_FREE_BUFFER, &buffer);
-}
-
-/* Send what waits, and receive if @wait. */
-static void talk(struct wire *w, bool wait)
-{
-	struct binder_write_read bwr = {
-		.write_size = w->out_len,
-		.write_buffer = (uintptr_t)w->out,
-		.read_size = wait ? sizeof(w->in) : 0,
-		.read_buffer = (uintptr_t)w->in,
-	};
-
-	if (ioctl(w->fd, BINDER_WRITE_READ, &bwr))
-		crew_fail(w->me, "BINDER_WRITE_READ: %s", strerror(errno));
-	w->ioctls++;
-	w->out_len = 0;
-	w->in_pos = 0;
-	w->in_len = bwr.read_consumed;
-}
-
-/* The next return that is not bookkeeping. @tr receives a transaction or reply. */
-static uint32_t next(struct wire *w, struct binder_transaction_data *tr)
-{
-	uint32_t cmd;
-	const uint8_t *argument;
-
-	for (;;) {
-		while (w->in_pos >= w->in_len)
-			talk(w, true);
-		memcpy(&cmd, w->in + w->in_pos, sizeof(cmd));
-		argument = w->in + w->in_pos + sizeof(cmd);
-		w->in_pos += sizeof(cmd) + _IOC_SIZE(cmd);
-		switch (cmd) {
-		case BR_TRANSACTION:
-		case BR_REPLY:
-			memcpy(tr, argument, sizeof(*tr));
-			return cmd;
-		case BR_INCREFS:
-			put(w, BC_INCREFS_DONE, argument);
-			break;
-		case BR_ACQUIRE:
-			put(w, BC_ACQUIRE_DONE, argument);
-			break;
-		case BR_RELEASE:
-		case BR_DECREFS:
-			/* the client is gone, and we are about to be */
-		case BR_NOOP:
-		case BR_TRANSACTION_COMPLETE:
-		case BR_SPAWN_LOOPER:
-			break;
-		default:
-			crew_fail(w->me, "the driver returned %#x", cmd);
-		}
-	}
-}
-
-static void expect(struct wire *w, uint32_t cmd, struct binder_transaction_data *tr)
-{
-	uint32_t got = next(w, tr);
-
-	if (got != cmd)
-		crew_fail(w->me, "the driver returned %#x and not %#x", got, cmd);
-}
-
-static void wire_open(struct wire *w, struct member *me)
-{
-	w->me = me;
-	w->fd = open(the_load->device, O_RDWR | O_CLOEXEC);
-	if (w->fd < 0)
-		crew_fail(me, "open %s: %s", the_load->device, strerror(errno));
-	if (mmap(NULL, MAP_SIZE, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, w->fd, 0) == MAP_FAILED)
-		crew_fail(me, "map %s: %s", the_load->device, strerror(errno));
-	payload_fill(payload, sizeof(payload));
-}
-
-static void put_reply(struct wire *w, const struct binder_transaction_data *call, size_t size,
-		      uint32_t flags)
-{
-	struct binder_transaction_data reply = { .flags = flags, .data_size = size };
-
-	reply.data.ptr.buffer = (uintptr_t)payload;
-	put_free(w, call->data.ptr.buffer);
-	put(w, BC_REPLY, &reply);
-}
-
 /* ---- the server ---------------------------------------------------------- */
-
-static void offer_object(struct wire *w)
-{
-	struct flat_binder_object object = { .hdr.type = BINDER_TYPE_BINDER, .binder = 1 };
-	binder_size_t offset = 0;
-	struct binder_transaction_data tr = {
-		.data_size = sizeof(object), .offsets_size = sizeof(offset),
-	};
-
-	tr.data.ptr.buffer = (uintptr_t)&object;
-	tr.data.ptr.offsets = (uintptr_t)&offset;
-	put(w, BC_TRANSACTION, &tr);
-	expect(w, BR_REPLY, &tr);
-	put_free(w, tr.data.ptr.buffer);
-}
 
 /* The reply leaves in an ioctl of its own; what its completion takes to fetch is a sample. */
 static void fetch_completion(struct wire *w)
 {
 	uint64_t before;
 
-	talk(w, false);
+	wire_talk(w, false);
 	before = clock_ns();
-	talk(w, true);
+	wire_talk(w, true);
 	before = clock_ns() - before;
 	samples[w->me->calls++] = before;
 }
@@ -222,12 +92,12 @@ static void server_main(struct crew *crew, struct member *me, void *arg)
 
 	no_preemption_by_the_woken();
 	crew_meet(crew, MEET_MANAGER, PARTIES);
-	wire_open(&wire, me);
-	offer_object(&wire);
-	put(&wire, BC_ENTER_LOOPER, NULL);
+	payload_fill(payload, sizeof(payload));
+	wire_open(&wire, me, the_load->device);
+	wire_offer_object(&wire);
 	crew_meet(crew, MEET_START, PARTIES);
 	for (;;) {
-		expect(&wire, BR_TRANSACTION, &tr);
+		wire_expect(&wire, BR_TRANSACTION, &tr);
 		if (the_load->cold && memcmp((void *)(uintptr_t)tr.data.ptr.buffer, payload,
 					     tr.data_size))
 			crew_fail(me, "another payload came in");
@@ -239,7 +109,7 @@ static void server_main(struct crew *crew, struct member *me, void *arg)
 			if (the_load->what == RAW_RETURN)
 				samples_sum_up(me, WARM_UP_CALLS - 1, the_load->samples - 1);
 		}
-		put_reply(&wire, &tr, tr.data_size, flags);
+		wire_put_reply(&wire, &tr, payload, tr.data_size, flags);
 		if (the_load->what == RAW_RETURN)
 			fetch_completion(&wire);
 	}
@@ -247,49 +117,15 @@ static void server_main(struct crew *crew, struct member *me, void *arg)
 
 /* ---- the client ---------------------------------------------------------- */
 
-static void become_manager(struct wire *w)
-{
-	int32_t unused = 0;
-
-	for (int i = 0; ioctl(w->fd, BINDER_SET_CONTEXT_MGR, &unused); i++) {
-		if (errno != EBUSY)
-			crew_fail(w->me, "become context manager of %s: %s", the_load->device,
-				  strerror(errno));
-		if (i == MANAGER_TRIES)
-			crew_fail(w->me, "%s has a context manager, and the measurement needs to "
-				  "be it; stop that one, or use another device", the_load->device);
-		usleep(MANAGER_PAUSE_US);
-	}
-}
-
-static uint32_t take_object(struct wire *w)
-{
-	struct flat_binder_object object;
-	struct binder_transaction_data tr;
-
-	expect(w, BR_TRANSACTION, &tr);
-	if (tr.data_size != sizeof(object))
-		crew_fail(w->me, "the server sent %llu bytes", (unsigned long long)tr.data_size);
-	memcpy(&object, (void *)(uintptr_t)tr.data.ptr.buffer, sizeof(object));
-	put(w, BC_ACQUIRE, &object.handle);
-	put_reply(w, &tr, 0, 0);
-	talk(w, false);
-	return object.handle;
-}
-
 static void call(struct wire *w, uint32_t handle, bool check)
 {
-	struct binder_transaction_data tr = { .target.handle = handle, .code = 1 };
+	struct binder_transaction_data tr;
 
-	tr.data_size = the_load->payload;
-	tr.data.ptr.buffer = (uintptr_t)payload;
-	put(w, BC_TRANSACTION, &tr);
-	expect(w, BR_REPLY, &tr);
+	wire_call(w, handle, payload, the_load->payload, &tr);
 	if (tr.data_size != the_load->payload ||
 	    (check && memcmp((void *)(uintptr_t)tr.data.ptr.buffer, payload, tr.data_size)))
 		crew_fail(w->me, "another payload came back, %llu bytes",
 			  (unsigned long long)tr.data_size);
-	put_free(w, tr.data.ptr.buffer);
 }
 
 static void empty(struct wire *w)
@@ -314,10 +150,11 @@ static void client_main(struct crew *crew, struct member *me, void *arg)
 	uint32_t handle;
 
 	no_preemption_by_the_woken();
-	wire_open(&wire, me);
-	become_manager(&wire);
+	payload_fill(payload, sizeof(payload));
+	wire_open(&wire, me, the_load->device);
+	wire_become_manager(&wire, the_load->device);
 	crew_meet(crew, MEET_MANAGER, PARTIES);
-	handle = take_object(&wire);
+	handle = wire_take_object(&wire);
 	crew_meet(crew, MEET_START, PARTIES);
 	for (int i = 0; i < WARM_UP_CALLS; i++)
 		call(&wire, handle, true);

@@ -4,102 +4,91 @@
  * turns, round after round, so that what else the machine does hits all alike;
  * figures are medians over the rounds, ratios medians of each round's ratio.
  */
+#include "tools/bench_compare.h"
 #include "tools/command.h"
-
-#include "bench/peer.h"
+#include "tools/progress.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ROUNDS_MAX 21
+#define TIME_MS_MAX 60000
 
 static const char help[] =
 "Usage: anybinder bench compare [OPTIONS]\n"
 "\n"
 "One pair of processes, 16 bytes and 64 KiB echoed, on one CPU and on any: ours with\n"
-"and without deferred completions, and its peers; all in turns. Takes about a minute.\n"
-"For one CPU the daemon is pinned too, and let go afterwards.\n"
+"and without deferred completions, the same ioctls without a library, and its peers;\n"
+"all in turns. Takes about two minutes. For one CPU the daemon is pinned too, and let\n"
+"go afterwards. A peer whose library or program is not there is left out, and named.\n"
 "\n"
 "      --device=PATH     binder device (default " DEVICE_DEFAULT ")\n"
-"      --json-file=FILE  also write one JSON object a line to FILE\n"
-"      --quick           fewer and shorter rounds: under 20 seconds, less certain\n"
+"      --json-file=FILE  also write one JSON object a line to FILE, with the distribution\n"
+"                        of the times\n"
+"      --quick           3 rounds of 150 ms: under 40 seconds, less certain\n"
+"      --rounds=N        how often everything is measured (default 7, limit 21)\n"
+"      --time=MS         how long each time (default 400, limit 60000)\n"
 "      --help            print this text\n";
 
-/** struct cell - one thing that is measured, once in each round */
-struct cell {
-	const struct peer *peer;
-	struct load load;
-	struct outcome runs[ROUNDS_MAX];
-	struct outcome median;
-};
-
-/* The rows of a payload's table, each with two cells. */
 static const struct {
 	const char *peer;
 	bool defer;
 	const char *title;
-} rows[] = {
+} ways[] = {
 	{ "ours", true, "anybinder" },
 	{ "ours", false, "anybinder, no defer" },
+	{ "raw", true, "raw ioctls" },
 	{ "seqpacket", false, "seqpacket socket" },
 	{ "futex", false, "shared memory, futex" },
 	{ "sd-bus", false, "sd-bus, dbus-daemon" },
+	{ "sd-bus-broker", false, "sd-bus, dbus-broker" },
+	{ "grpc", false, "gRPC" },
+	{ "capnp", false, "Cap'n Proto RPC" },
+	{ "nng", false, "nng" },
 };
 
-#define ROWS (sizeof(rows) / sizeof(*rows))
+#define WAYS ((int)(sizeof(ways) / sizeof(*ways)))
 
-static const size_t payloads[] = { 16, 65536 };
+_Static_assert(sizeof(ways) / sizeof(*ways) <= COMPARE_ROWS_MAX, "a row for each");
 
-#define PAYLOADS (sizeof(payloads) / sizeof(*payloads))
-
-/* The second index is 1 when all processes are on one CPU. */
-static struct cell cells[PAYLOADS][2][ROWS];
-
-/**
- * struct ratio - a figure that is to be reached
- * @payload: index in payloads[]
- * @calls: of calls/s, and @goal the least it should be; else of the average
- *         time of a call, and @goal the most
- */
-static const struct ratio {
-	const char *name;
-	int payload;
-	bool pin;
-	const char *peer;
-	bool calls;
-	double goal;
-} ratios[] = {
-	{ "time, 16 bytes, one CPU", 0, true, "sd-bus", false, 0.70 },
-	{ "time, 16 bytes, one CPU", 0, true, "seqpacket", false, 3.5 },
-	{ "time, 16 bytes, any CPU", 0, false, "sd-bus", false, 1.0 },
-	{ "calls/s, 64 KiB, one CPU", 1, true, "sd-bus", true, 4.0 },
-	{ "calls/s, 64 KiB, any CPU", 1, false, "sd-bus", true, 4.0 },
-};
-
-#define RATIOS (sizeof(ratios) / sizeof(*ratios))
+static struct comparison comparison = { .payloads = { 16, 65536 } };
 
 struct request {
 	const char *device;
 	const char *json_file;
-	bool quick;
+	int rounds;
+	int time_ms;
 	bool help;
 };
 
+static const struct option options[] = {
+	{ "device", required_argument, NULL, 'd' },
+	{ "json-file", required_argument, NULL, 'j' },
+	{ "quick", no_argument, NULL, 'q' },
+	{ "rounds", required_argument, NULL, 'r' },
+	{ "time", required_argument, NULL, 't' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+static int set_number(struct request *r, int opt, const char *text)
+{
+	unsigned long long n;
+
+	if (!parse_number(text, 1, opt == 'r' ? COMPARE_ROUNDS_MAX : TIME_MS_MAX, &n))
+		return usage_error("bench compare ", "%s: \"%s\" is no number, or out of range",
+				   opt == 'r' ? "rounds" : "time", text);
+	*(opt == 'r' ? &r->rounds : &r->time_ms) = n;
+	return EXIT_OK;
+}
+
 static int parse(struct request *r, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "device", required_argument, NULL, 'd' },
-		{ "json-file", required_argument, NULL, 'j' },
-		{ "quick", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int opt;
+	int opt, code = EXIT_OK;
 
 	optind = 1;
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while (!code && (opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
 		case 'd':
 			r->device = optarg;
@@ -108,142 +97,86 @@ static int parse(struct request *r, int argc, char **argv)
 			r->json_file = optarg;
 			break;
 		case 'q':
-			r->quick = true;
+			r->rounds = 3;
+			r->time_ms = 150;
 			break;
 		case 'h':
 			r->help = true;
 			break;
+		case '?':
+			code = EXIT_USAGE;
+			break;
 		default:
-			return EXIT_USAGE;
+			code = set_number(r, opt, optarg);
 		}
 	}
-	if (optind < argc)
-		return usage_error("bench compare ", "what is \"%s\"?", argv[optind]);
+	if (!code && optind < argc)
+		code = usage_error("bench compare ", "what is \"%s\"?", argv[optind]);
+	return code;
+}
+
+static void row_init(struct row *row, int way, const struct request *r)
+{
+	const char *missing;
+
+	row->peer = peer_find(ways[way].peer);
+	row->title = ways[way].title;
+	missing = peer_missing(row->peer);
+	if (missing)
+		snprintf(row->left_out, sizeof(row->left_out), "%s", missing);
+	for (int i = 0; i < 2 * COMPARE_PAYLOADS; i++) {
+		row->cells[i / 2][i % 2].load = (struct load){
+			.device = r->device,
+			.workers = 2,
+			.pairs = true,
+			.iterations = 1000000,
+			.time_ms_max = r->time_ms,
+			.payload = comparison.payloads[i / 2],
+			.defer = ways[way].defer,
+			.pin = i % 2,
+		};
+	}
+}
+
+static int run_round(int round, struct progress *progress)
+{
+	for (int i = 0; i < 2 * COMPARE_PAYLOADS * comparison.nr_rows; i++) {
+		struct row *row = &comparison.rows[i / 2 % comparison.nr_rows];
+		struct cell *c = &row->cells[i / 2 / comparison.nr_rows][i % 2];
+
+		if (row->left_out[0])
+			continue;
+		progress_step(progress, "%s, %zu bytes, %s", row->title, c->load.payload,
+			      c->load.pin ? "one CPU" : "any CPU");
+		if (peer_measure_all(row->peer, &c->load, &c->runs[round], &c->latency))
+			return EXIT_FAILED;
+	}
 	return EXIT_OK;
 }
 
-static void cells_init(const struct request *r)
+static int measure(const struct request *r)
 {
-	for (size_t p = 0; p < PAYLOADS; p++) {
-		for (size_t i = 0; i < 2 * ROWS; i++) {
-			size_t row = i / 2;
+	struct progress progress;
+	int measured = 0, code = EXIT_OK;
 
-			cells[p][i % 2][row].peer = peer_find(rows[row].peer);
-			cells[p][i % 2][row].load = (struct load){
-				.device = r->device,
-				.workers = 2,
-				.pairs = true,
-				.iterations = 1000000,
-				.time_ms_max = r->quick ? 150 : 400,
-				.payload = payloads[p],
-				.defer = rows[row].defer,
-				.pin = i % 2,
-			};
-		}
+	comparison.rounds = r->rounds;
+	comparison.nr_rows = WAYS;
+	for (int i = 0; i < WAYS; i++) {
+		row_init(&comparison.rows[i], i, r);
+		measured += !comparison.rows[i].left_out[0];
 	}
-}
-
-static int run_round(int round)
-{
-	for (size_t p = 0; p < PAYLOADS; p++) {
-		for (size_t i = 0; i < 2 * ROWS; i++) {
-			struct cell *c = &cells[p][i % 2][i / 2];
-
-			if (peer_measure(c->peer, &c->load, &c->runs[round]))
-				return -1;
-		}
-	}
-	return 0;
-}
-
-static void print_half(const struct outcome *out)
-{
-	printf(" | %8.0f %8.1f %8.1f %8.1f", out->figure[ITER_PER_S], out->figure[AVG_US],
-	       out->figure[P50_US], out->figure[P99_US]);
-}
-
-static void print_table(int payload)
-{
-	printf("\n%zu bytes there and back\n", payloads[payload]);
-	printf("%-21s | %-35s | %-35s | ioctls per call\n", "", "all on one CPU", "on any CPU");
-	printf("%-21s", "");
-	for (int i = 0; i < 2; i++)
-		printf(" | %8s %8s %8s %8s", "calls/s", "avg us", "p50 us", "p99 us");
-	printf(" | served  made\n");
-	for (size_t row = 0; row < ROWS; row++) {
-		const struct outcome *pinned = &cells[payload][1][row].median;
-
-		printf("%-21s", rows[row].title);
-		print_half(pinned);
-		print_half(&cells[payload][0][row].median);
-		if (pinned->figure[SERVER_IOCTLS] >= 0)
-			printf(" | %6.2f %5.2f\n", pinned->figure[SERVER_IOCTLS],
-			       pinned->figure[CLIENT_IOCTLS]);
-		else
-			printf(" |\n");
-	}
-}
-
-static double ratio_of(const struct ratio *ratio, enum figure figure, int rounds)
-{
-	const struct cell *row = cells[ratio->payload][ratio->pin];
-	const struct cell *ours = row, *other = row;
-	double values[ROUNDS_MAX];
-
-	while (strcmp(other->peer->name, ratio->peer))
-		other++;
-	for (int i = 0; i < rounds; i++)
-		values[i] = ours->runs[i].figure[figure] / other->runs[i].figure[figure];
-	return median_of(values, rounds);
-}
-
-/* Averages have what else the machine did in them; the second ratio leaves that out. */
-static void print_ratio(const struct ratio *r, int rounds, FILE *json)
-{
-	double value = ratio_of(r, r->calls ? ITER_PER_S : AVG_US, rounds);
-	double p50 = ratio_of(r, P50_US, rounds);
-	bool met = r->calls ? value >= r->goal : value <= r->goal;
-
-	if (r->calls)
-		p50 = 1 / p50;
-	printf("%-26s %-10s %8.2f %8.2f   %s %.2f: %s\n", r->name, r->peer, value, p50,
-	       r->calls ? "at least" : "at most", r->goal, met ? "met" : "missed");
-	if (!json)
-		return;
-	fprintf(json, "{\"bench\":\"compare\",\"ratio\":\"ours/%s\",\"of\":\"%s\",\"payload\":%zu"
-		",\"pinned\":%s,\"value\":%.3f,\"value_by_p50\":%.3f,\"%s\":%.2f}\n",
-		r->peer, r->calls ? "iter_per_s" : "avg_us", payloads[r->payload],
-		r->pin ? "true" : "false", value, p50, r->calls ? "at_least" : "at_most", r->goal);
-}
-
-static void print_ratios(int rounds, FILE *json)
-{
-	printf("\n%-26s %-10s %8s %8s   goal\n", "anybinder against", "", "ratio", "by p50");
-	for (size_t i = 0; i < RATIOS; i++)
-		print_ratio(&ratios[i], rounds, json);
-}
-
-static void report(int rounds, FILE *json)
-{
-	for (size_t p = 0; p < PAYLOADS; p++) {
-		for (size_t i = 0; i < 2 * ROWS; i++) {
-			struct cell *c = &cells[p][i % 2][i / 2];
-
-			outcome_median(&c->median, c->runs, rounds);
-			if (json)
-				outcome_json(json, "compare", c->peer, &c->load, &c->median, rounds,
-					     NULL);
-		}
-		print_table(p);
-	}
-	print_ratios(rounds, json);
+	progress_begin(&progress, 2 * COMPARE_PAYLOADS * measured * comparison.rounds);
+	for (int round = 0; round < comparison.rounds && !code; round++)
+		code = run_round(round, &progress);
+	progress_end(&progress, code);
+	return code;
 }
 
 /** bench_compare() - all peers, in turns. */
 int bench_compare(int argc, char **argv)
 {
-	struct request r = { .device = DEVICE_DEFAULT };
-	int code = parse(&r, argc, argv), rounds;
+	struct request r = { .device = DEVICE_DEFAULT, .rounds = 7, .time_ms = 400 };
+	int code = parse(&r, argc, argv);
 	FILE *json = NULL;
 
 	if (code)
@@ -258,12 +191,9 @@ int bench_compare(int argc, char **argv)
 		fprintf(stderr, "anybinder: write %s: %s\n", r.json_file, strerror(errno));
 		return EXIT_FAILED;
 	}
-	rounds = r.quick ? 3 : 7;
-	cells_init(&r);
-	for (int round = 0; round < rounds && !code; round++)
-		code = run_round(round) ? EXIT_FAILED : EXIT_OK;
+	code = measure(&r);
 	if (!code)
-		report(rounds, json);
+		compare_report(&comparison, json);
 	if (json && fclose(json)) {
 		fprintf(stderr, "anybinder: write %s: %s\n", r.json_file, strerror(errno));
 		code = EXIT_FAILED;

@@ -21,7 +21,8 @@ static const char help[] =
 "  -p, --pairs         fixed pairs: one calls, one serves. Without it every worker\n"
 "                      serves and calls any other; peers always work in pairs\n"
 "      --device=PATH   binder device (default " DEVICE_DEFAULT ")\n"
-"      --peer=NAME     ours (default), seqpacket, futex, sd-bus, or all\n"
+"      --peer=NAME     ours (default), raw, seqpacket, futex, sd-bus, sd-bus-broker, grpc,\n"
+"                      capnp, nng, or all\n"
 "      --defer=on|off  let a reply wait for the next call (default on)\n"
 "      --pin           all processes, the daemon too, on one CPU\n"
 "      --no-pin        on any CPU (default)\n"
@@ -116,10 +117,16 @@ static int set_number(struct request *r, int opt, const char *text)
 
 static int set_peer(struct request *r, const char *name)
 {
+	const char *missing;
+
 	r->peer = peer_find(name);
-	if (r->peer || !strcmp(name, "all"))
+	if (!r->peer && strcmp(name, "all"))
+		return usage_error("bench throughput ", "there is no peer \"%s\"", name);
+	missing = r->peer ? peer_missing(r->peer) : NULL;
+	if (!missing)
 		return EXIT_OK;
-	return usage_error("bench throughput ", "there is no peer \"%s\"", name);
+	fprintf(stderr, "anybinder: %s: %s\n", r->peer->title, missing);
+	return EXIT_FAILED;
 }
 
 static int set_option(struct request *r, int opt, const char *text)
@@ -197,30 +204,50 @@ static void print_row(const struct peer *peer, const struct load *load, const st
 	putchar('\n');
 }
 
+/* Return: how many of @chosen are to be measured; what is left out of all is said. */
+static int choose(const struct request *r, const struct peer *chosen[PEERS_MAX])
+{
+	const char *missing;
+	int n = 0;
+
+	if (r->peer) {
+		chosen[0] = r->peer;
+		return 1;
+	}
+	for (int i = 0; peer_at(i) && n < PEERS_MAX; i++) {
+		missing = peer_missing(peer_at(i));
+		if (!missing && peer_at(i) == &peer_raw && r->load.workers != 2)
+			missing = "for 2 workers only";
+		if (missing)
+			fprintf(stderr, "anybinder: left out: %s: %s\n", peer_at(i)->title, missing);
+		else
+			chosen[n++] = peer_at(i);
+	}
+	return n;
+}
+
 static int measure(const struct request *r)
 {
-	static struct outcome runs[8][OUTCOME_RUNS_MAX];
+	static struct outcome runs[PEERS_MAX][OUTCOME_RUNS_MAX];
+	const struct peer *chosen[PEERS_MAX];
 	struct outcome median;
+	int n = choose(r, chosen);
 
 	for (int run = 0; run < r->runs; run++) {
-		for (int i = 0; peer_at(i); i++) {
-			if (r->peer && r->peer != peer_at(i))
-				continue;
-			if (peer_measure(peer_at(i), &r->load, &runs[i][run]))
+		for (int i = 0; i < n; i++) {
+			if (peer_measure(chosen[i], &r->load, &runs[i][run]))
 				return EXIT_FAILED;
 		}
 	}
 	if (!r->json)
 		print_head(&r->load);
-	for (int i = 0; peer_at(i); i++) {
-		if (r->peer && r->peer != peer_at(i))
-			continue;
+	for (int i = 0; i < n; i++) {
 		outcome_median(&median, runs[i], r->runs);
 		if (r->json)
-			outcome_json(stdout, "throughput", peer_at(i), &r->load, &median, r->runs,
+			outcome_json(stdout, "throughput", chosen[i], &r->load, &median, r->runs,
 				     NULL);
 		else
-			print_row(peer_at(i), &r->load, &median);
+			print_row(chosen[i], &r->load, &median);
 	}
 	return EXIT_OK;
 }
