@@ -19,8 +19,8 @@
 
 #define AB_PARCEL_MAX (4u << 20)
 #define AB_PAD(n) (((n) + 3) & ~(size_t)3)
-/* A received buffer of this size is given back at once: a 16th of the default mapping. */
-#define AB_PARCEL_LARGE (64u << 10)
+/* A received buffer of this part of the mapping is given back at once. */
+#define AB_PARCEL_LARGE 16
 
 /* ---- parcels: parcel*.c, string.c ---- */
 

@@ -89,11 +89,12 @@ ab_object *ab_object_new(ab_conn *conn, const struct ab_class *cls, void *data)
 
 	if (!local)
 		return NULL;
-	atomic_init(&local->base.strong, 1);
 	atomic_init(&local->weak, 1);
 	local->base.conn = ab_conn_get(conn);
 	local->cls = cls;
 	local->data = data;
+	/* Last: the thread that serves it comes to know it through the driver alone. */
+	atomic_store_explicit(&local->base.strong, 1, memory_order_release);
 	return &local->base;
 }
 

@@ -4,7 +4,7 @@
  * parcel_write.c, reading parcel_read.c, arrays parcel_array.c, objects and
  * descriptors parcel_object.c.
  */
-#include "internal.h"
+#include "threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +45,14 @@ static void pins_drop(ab_parcel *parcel)
 	parcel->nr_offsets = 0;
 }
 
-/* The driver's buffer goes back. A parcel with objects must not keep them alive unread. */
+/*
+ * The driver's buffer goes back. A parcel with objects must not keep them alive
+ * unread, and a large one must not keep senders out.
+ */
 static void buffer_free(ab_parcel *parcel)
 {
-	bool at_once = parcel->nr_offsets || parcel->size >= AB_PARCEL_LARGE;
+	bool at_once = parcel->nr_offsets ||
+		       parcel->size >= parcel->home->map_size / AB_PARCEL_LARGE;
 
 	ab_parcel_close_fds(parcel);
 	ab_conn_free_buffer(parcel->home, (uintptr_t)parcel->data, at_once);
@@ -100,10 +104,26 @@ void ab_parcel_reset(ab_parcel *parcel)
 	parcel->sensitive = false;
 }
 
+/* What an object takes up that begins with @header. */
+static size_t object_size(const void *header)
+{
+	struct binder_object_header head;
+
+	memcpy(&head, header, sizeof(head));
+	switch (head.type) {
+	case BINDER_TYPE_PTR:
+		return sizeof(struct binder_buffer_object);
+	case BINDER_TYPE_FDA:
+		return sizeof(struct binder_fd_array_object);
+	default:
+		return sizeof(struct flat_binder_object);
+	}
+}
+
 /*
  * The offsets are the driver's, which has checked them. The mapping is this
  * process's own, so they are looked at once more: from the first on that is out of
- * order or range, there are none.
+ * order or range, or whose object overlaps the one before, there are none.
  */
 static size_t offsets_valid(const ab_parcel *parcel, size_t nr)
 {
@@ -111,11 +131,17 @@ static size_t offsets_valid(const ab_parcel *parcel, size_t nr)
 
 	for (size_t i = 0; i < nr; i++) {
 		binder_size_t offset = parcel->offsets[i];
+		size_t left, size;
 
-		if (offset < least || offset % 4 || offset > parcel->size ||
-		    parcel->size - offset < sizeof(struct binder_object_header))
+		if (offset < least || offset % 4 || offset > parcel->size)
 			return i;
-		least = offset + sizeof(struct binder_object_header);
+		left = parcel->size - offset;
+		if (left < sizeof(struct binder_object_header))
+			return i;
+		size = object_size(parcel->data + offset);
+		if (left < size)
+			return i;
+		least = offset + size;
 	}
 	return nr;
 }
@@ -276,22 +302,6 @@ static size_t object_from(ab_parcel *parcel, size_t pos)
 	return i;
 }
 
-/* What an object takes up that begins with @header. */
-static size_t object_size(const void *header)
-{
-	struct binder_object_header head;
-
-	memcpy(&head, header, sizeof(head));
-	switch (head.type) {
-	case BINDER_TYPE_PTR:
-		return sizeof(struct binder_buffer_object);
-	case BINDER_TYPE_FDA:
-		return sizeof(struct binder_fd_array_object);
-	default:
-		return sizeof(struct flat_binder_object);
-	}
-}
-
 /* Does plain data at @pos of @len bytes overlap an object? */
 static bool hits_object(ab_parcel *parcel, size_t pos, size_t len)
 {
@@ -309,37 +319,32 @@ static bool hits_object(ab_parcel *parcel, size_t pos, size_t len)
 /* The next @len bytes and their padding, for which @error is the reason if NULL. */
 const void *ab_parcel_take(ab_parcel *parcel, size_t len, int *error)
 {
-	const uint8_t *at;
-	size_t left;
+	size_t left, start;
 
 	*error = -ENOMEM;
 	if (!parcel)
 		return NULL;
-	at = parcel->data + parcel->pos;
-	left = parcel->size - parcel->pos;
+	start = parcel->pos;
+	left = parcel->size - start;
 	*error = -ENODATA;
 	if (len > left)
 		return NULL;
 	*error = AB_BAD_TYPE;
-	if (hits_object(parcel, parcel->pos, len))
+	if (hits_object(parcel, start, len))
 		return NULL;
 	*error = 0;
 	/* The padding of the last thing may be missing. */
 	parcel->pos += AB_PAD(len) < left ? AB_PAD(len) : left;
-	return len ? at : (const void *)"";
+	return len ? parcel->data + start : (const void *)"";
 }
 
 /* The object at the place of reading, if the driver, or its writer, lists one there. */
 const void *ab_parcel_peek_object(ab_parcel *parcel, size_t *index)
 {
 	size_t i = object_from(parcel, parcel->pos);
-	const uint8_t *at;
 
 	if (i == parcel->nr_offsets || parcel->offsets[i] != parcel->pos)
 		return NULL;
-	at = parcel->data + parcel->pos;
-	if (parcel->size - parcel->pos < object_size(at))
-		return NULL;
 	*index = i;
-	return at;
+	return parcel->data + parcel->pos;
 }

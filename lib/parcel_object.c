@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Levels of stability. */
+/* Levels of stability; 0 is undeclared. */
+#define STABILITY_VENDOR 0x03
 #define STABILITY_SYSTEM 0x0c
+#define STABILITY_VINTF 0x3f
 #define STABILITY_VERSION 1 /* first byte of the record that Android 12 writes */
 
 static const struct ab_pin no_pin = { .fd = -1 };
@@ -73,6 +75,14 @@ int ab_write_object(ab_parcel *parcel, ab_object *object)
 	return write_stability(parcel, level ? level : STABILITY_SYSTEM);
 }
 
+/* Why ab_weak_new() gave none. */
+static int weak_error(const ab_conn *conn)
+{
+	int ret = ab_conn_usable(conn);
+
+	return ret ? ret : -ENOMEM;
+}
+
 int ab_write_weak(ab_parcel *parcel, ab_object *object)
 {
 	struct ab_pin pin = no_pin;
@@ -90,7 +100,7 @@ int ab_write_weak(ab_parcel *parcel, ab_object *object)
 		return ab_parcel_fail(parcel, ret);
 	pin.weak = ab_weak_new(object);
 	if (!pin.weak)
-		return ab_parcel_fail(parcel, -ENOMEM);
+		return ab_parcel_fail(parcel, weak_error(object->conn));
 	ret = ab_parcel_add_object(parcel, &fbo, sizeof(fbo), &pin);
 	if (ret)
 		ab_weak_put(pin.weak);
@@ -124,7 +134,10 @@ int ab_write_parcel_fd(ab_parcel *parcel, int fd)
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* The level behind an object: the word of most releases, or Android 12's record. */
+/*
+ * The level behind an object: the word of most releases, or Android 12's record, whose
+ * first byte is no level. Others' nonsense is as good as undeclared.
+ */
 static int read_stability(ab_parcel *parcel, uint32_t *level)
 {
 	uint32_t word;
@@ -134,9 +147,13 @@ static int read_stability(ab_parcel *parcel, uint32_t *level)
 	if (ab_wire(parcel->variant)->stability == AB_STABILITY_NONE)
 		return 0;
 	ret = ab_read_uint32(parcel, &word);
-	if (!ret)
-		*level = word > 0xff ? word >> 24 : word;
-	return ret;
+	if (ret)
+		return ret;
+	if ((word & 0xffffff) == STABILITY_VERSION)
+		word >>= 24;
+	if (word == STABILITY_VENDOR || word == STABILITY_SYSTEM || word == STABILITY_VINTF)
+		*level = word;
+	return 0;
 }
 
 /* Where no object is listed there may be the null object. */
@@ -222,7 +239,20 @@ int ab_read_object(ab_parcel *parcel, ab_object **object)
 	return AB_UNEXPECTED_NULL;
 }
 
-int ab_read_weak(ab_parcel *parcel, ab_weak **weak)
+/* As take_strong(). */
+static int take_weak(ab_parcel *parcel, const struct flat_binder_object *fbo, size_t index,
+		     ab_weak **weak)
+{
+	if (parcel->received)
+		return ab_weak_unflatten(parcel->home, fbo, weak);
+	if (!parcel->pins[index].weak)
+		return AB_BAD_TYPE;
+	/* A weak reference is the object itself, counted apart. */
+	*weak = ab_weak_new((ab_object *)parcel->pins[index].weak);
+	return *weak ? 0 : weak_error(parcel->home);
+}
+
+int ab_read_nullable_weak(ab_parcel *parcel, ab_weak **weak)
 {
 	struct flat_binder_object fbo;
 	size_t index;
@@ -231,21 +261,23 @@ int ab_read_weak(ab_parcel *parcel, ab_weak **weak)
 	*weak = NULL;
 	ret = object_here(parcel, &fbo, &index);
 	if (ret == -ENOENT)
-		return read_null(parcel) ? AB_BAD_TYPE : AB_UNEXPECTED_NULL;
-	if (ret)
-		return ret;
-	if (parcel->received) {
-		ret = ab_weak_unflatten(parcel->home, &fbo, weak);
-	} else if (parcel->pins[index].weak) {
-		/* A weak reference is the object itself, counted apart. */
-		*weak = ab_weak_new((ab_object *)parcel->pins[index].weak);
-		ret = *weak ? 0 : -ENOMEM;
-	} else {
-		ret = AB_BAD_TYPE;
-	}
+		return read_null(parcel);
+	if (!ret)
+		ret = take_weak(parcel, &fbo, index, weak);
 	if (!ret)
 		parcel->pos += sizeof(fbo);
 	return ret;
+}
+
+int ab_read_weak(ab_parcel *parcel, ab_weak **weak)
+{
+	size_t start = ab_parcel_position(parcel);
+	int ret = ab_read_nullable_weak(parcel, weak);
+
+	if (ret || *weak)
+		return ret;
+	parcel->pos = start;
+	return AB_UNEXPECTED_NULL;
 }
 
 int ab_read_fd(ab_parcel *parcel, int *fd)
@@ -256,8 +288,10 @@ int ab_read_fd(ab_parcel *parcel, int *fd)
 
 	*fd = -1;
 	ret = object_here(parcel, &object, &index);
+	if (ret == -ENOENT)
+		return ab_parcel_left(parcel) < sizeof(object) ? -ENODATA : AB_BAD_TYPE;
 	if (ret)
-		return ret == -ENOENT ? (ab_parcel_left(parcel) ? AB_BAD_TYPE : -ENODATA) : ret;
+		return ret;
 	if (object.hdr.type != BINDER_TYPE_FD)
 		return AB_BAD_TYPE;
 	*fd = fcntl((int)object.handle, F_DUPFD_CLOEXEC, 0);
@@ -293,8 +327,6 @@ void ab_parcel_close_fds(ab_parcel *parcel)
 	for (size_t i = 0; i < parcel->nr_offsets; i++) {
 		struct binder_fd_object object;
 
-		if (parcel->size - parcel->offsets[i] < sizeof(object))
-			continue;
 		memcpy(&object, parcel->data + parcel->offsets[i], sizeof(object));
 		if (object.hdr.type == BINDER_TYPE_FD)
 			close((int)object.fd);

@@ -85,7 +85,9 @@ int ab_write_parcelable_end(ab_parcel *parcel, size_t mark)
 
 	if (!parcel || parcel->error)
 		return ab_parcel_error(parcel);
-	if (mark + sizeof(size) > parcel->size)
+	if (parcel->received)
+		return ab_parcel_fail(parcel, -EPERM);
+	if (mark % 4 || mark > parcel->size || parcel->size - mark < sizeof(size))
 		return ab_parcel_fail(parcel, -EINVAL);
 	size = (int32_t)(parcel->size - mark);
 	memcpy(parcel->data + mark, &size, sizeof(size));

@@ -175,7 +175,9 @@ static int list_one(ab_conn *conn, uint32_t dump_flags, size_t index, char **nam
 	ret = ab_manager_call(conn, AB_SM_LIST, in, &out);
 	if (!ret)
 		ret = ab_read_string16(out, name);
-	else if (ret != -EPIPE && ret != -ECOMM && ret != -ENOMEM && ret != -EACCES)
+	/* Managers differ in what they answer past the end; these it is not. */
+	else if (ret != -EPIPE && ret != -ECOMM && ret != -ENOMEM && ret != -EACCES &&
+		 ret != AB_BAD_TYPE && ret != AB_UNKNOWN_TRANSACTION)
 		ret = -ENOENT;
 	ab_parcel_free(out);
 	return ret;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What AIDL's replies begin with: an exception, or none. */
+/*
+ * What AIDL's replies begin with: an exception, or none. No message is written as an
+ * empty one, because others' readers refuse null.
+ */
 #include "internal.h"
 
 #include <stdlib.h>
@@ -11,17 +14,18 @@
 int ab_write_status(ab_parcel *parcel, int32_t exception, int32_t service_error,
 		    const char *message)
 {
-	ab_write_int32(parcel, exception);
-	if (exception == AB_EX_NONE)
+	if (ab_write_int32(parcel, exception) || exception == AB_EX_NONE)
 		return ab_parcel_error(parcel);
 	/* Text that is none must not cost the caller the exception. */
-	if (ab_write_string16(parcel, message) == -EILSEQ && parcel) {
+	if (ab_write_string16(parcel, message ? message : "") == -EILSEQ) {
 		parcel->error = 0;
 		ab_write_string16(parcel, "(a message that is not UTF-8)");
 	}
 	ab_write_int32(parcel, 0); /* no stack trace */
 	if (exception == AB_EX_SERVICE_SPECIFIC)
 		ab_write_int32(parcel, service_error);
+	else if (exception == AB_EX_PARCELABLE)
+		ab_write_int32(parcel, 0); /* no parcelable */
 	return ab_parcel_error(parcel);
 }
 
@@ -65,14 +69,34 @@ static int skip_trace(ab_parcel *parcel)
 	return size < 0 ? AB_BAD_TYPE : ab_read_raw(parcel, &unused, (size_t)size);
 }
 
+/* What says its own size, or 0 for nothing. Some write not even that. */
+static int skip_parcelable(ab_parcel *parcel)
+{
+	size_t start = parcel->pos;
+	int32_t size;
+
+	if (!ab_parcel_left(parcel))
+		return 0;
+	if (!ab_read_int32(parcel, &size) && !size)
+		return 0;
+	parcel->pos = start;
+	return skip_sized(parcel);
+}
+
 static int read_details(ab_parcel *parcel, struct ab_status *status)
 {
 	int ret = ab_read_nullable_string16(parcel, &status->message);
 
+	if (status->message && !*status->message) {
+		free(status->message);
+		status->message = NULL;
+	}
 	if (!ret)
 		ret = skip_trace(parcel);
 	if (!ret && status->exception == AB_EX_SERVICE_SPECIFIC)
 		ret = ab_read_int32(parcel, &status->service_error);
+	else if (!ret && status->exception == AB_EX_PARCELABLE)
+		ret = skip_parcelable(parcel);
 	return ret;
 }
 

@@ -34,6 +34,11 @@ static int32_t utf8_next(const unsigned char **s)
 	return (int32_t)c;
 }
 
+static size_t utf8_size(uint32_t c)
+{
+	return c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+}
+
 static size_t utf8_put(char *to, uint32_t c)
 {
 	if (c < 0x80) {
@@ -180,8 +185,12 @@ bool ab_utf16_is(const uint16_t *units, size_t count, const char *utf8)
 
 static char *utf8_from(const uint16_t *units, size_t count)
 {
-	char *utf8 = malloc(count * 3 + 1), *to = utf8;
+	size_t size = 1;
+	char *utf8, *to;
 
+	for (size_t i = 0; i < count;)
+		size += utf8_size(utf16_next(units, count, &i));
+	utf8 = to = malloc(size);
 	if (!utf8)
 		return NULL;
 	for (size_t i = 0; i < count;)
@@ -255,24 +264,31 @@ int ab_read_nullable_string16(ab_parcel *parcel, char **utf8)
 	return ab_read_null(parcel) ? 0 : ab_read_string16(parcel, utf8);
 }
 
-/* @bytes, of which what is not UTF-8, and zeros, become U+FFFD. A zero byte lies behind them. */
+/*
+ * The next code point of bytes that may be no UTF-8: what is none, and zero, is U+FFFD.
+ * Never reads beyond a zero byte, which lies behind the last: that continues nothing.
+ */
+static uint32_t utf8_next_lossy(const unsigned char **s)
+{
+	int32_t c = utf8_next(s);
+
+	*s += c < 0;
+	return c > 0 ? (uint32_t)c : REPLACEMENT;
+}
+
 static char *utf8_clean(const unsigned char *bytes, size_t count)
 {
 	const unsigned char *end = bytes + count;
-	char *utf8 = malloc(count * 3 + 1), *to = utf8;
+	size_t size = 1;
+	char *utf8, *to;
 
+	for (const unsigned char *s = bytes; s < end;)
+		size += utf8_size(utf8_next_lossy(&s));
+	utf8 = to = malloc(size);
 	if (!utf8)
 		return NULL;
-	while (bytes < end) {
-		/* Never beyond the zero byte at the end: that continues nothing. */
-		int32_t c = utf8_next(&bytes);
-
-		if (c <= 0) {
-			bytes += c < 0;
-			c = REPLACEMENT;
-		}
-		to += utf8_put(to, (uint32_t)c);
-	}
+	while (bytes < end)
+		to += utf8_put(to, utf8_next_lossy(&bytes));
 	*to = '\0';
 	return utf8;
 }

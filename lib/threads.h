@@ -65,7 +65,7 @@ struct ab_thread {
 	struct ab_reply *replies, *idle_replies, *sent;
 	bool blocked, looper, dispatching, replied, urgent, dooming;
 	int note_error;
-	char note[200];
+	char note[400];
 	int32_t emergency; /* the status of a reply for which there was no memory */
 	uint8_t in[2048] __attribute__((aligned(8)));
 };

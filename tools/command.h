@@ -15,6 +15,14 @@
 
 /* Each returns an exit code; argv[0] is its own name. */
 int command_bench(int argc, char **argv);
+int command_call(int argc, char **argv);
+int command_decode(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+int command_dump(int argc, char **argv);
+int command_ls(int argc, char **argv);
+int command_ping(int argc, char **argv);
+int command_stats(int argc, char **argv);
+int command_wait(int argc, char **argv);
 int bench_throughput(int argc, char **argv);
 int bench_compare(int argc, char **argv);
 int bench_bystander(int argc, char **argv);

@@ -245,7 +245,7 @@ AB_EXPORT int ab_read_parcelable_end(ab_parcel *parcel, size_t end);
  */
 AB_EXPORT int ab_write_object(ab_parcel *parcel, ab_object *object);
 
-/** ab_write_weak() - a weak reference to an object, as ab_write_object() */
+/** ab_write_weak() - a weak reference to an object, or null, as ab_write_object() */
 AB_EXPORT int ab_write_weak(ab_parcel *parcel, ab_object *object);
 
 /** ab_write_object_array() - a count, then objects, which may be NULL; NULL is the null array */
@@ -257,6 +257,9 @@ AB_EXPORT int ab_write_object_array(ab_parcel *parcel, ab_object *const *objects
  * @object: receives ours or a proxy, with a reference for the caller
  *
  * An object counts only where the driver says that there is one.
+ *
+ * Return: as all that reads; -ESTALE: one of ours that is gone; -EBADF: the connection
+ * is closed.
  */
 AB_EXPORT int ab_read_object(ab_parcel *parcel, ab_object **object);
 /** ab_read_nullable_object() - as ab_read_object(); @object is NULL for the null object */
@@ -265,6 +268,8 @@ AB_EXPORT int ab_read_nullable_object(ab_parcel *parcel, ab_object **object);
 struct ab_weak;
 /** ab_read_weak() - a weak reference that somebody sent; @weak is for ab_weak_put() */
 AB_EXPORT int ab_read_weak(ab_parcel *parcel, struct ab_weak **weak);
+/** ab_read_nullable_weak() - as ab_read_weak(); @weak is NULL for the null object */
+AB_EXPORT int ab_read_nullable_weak(ab_parcel *parcel, struct ab_weak **weak);
 
 /** ab_read_object_array() - each for ab_object_put(), or NULL; the array for free() */
 AB_EXPORT int ab_read_object_array(ab_parcel *parcel, ab_object ***objects, size_t *count);
@@ -285,7 +290,9 @@ AB_EXPORT int ab_write_parcel_fd(ab_parcel *parcel, int fd);
 /**
  * ab_read_fd() - a descriptor that somebody sent
  * @parcel: received; keeps the descriptor and closes it when it is freed
- * @fd: receives a duplicate, close-on-exec, for close()
+ * @fd: receives a duplicate, close-on-exec, for close(); -1 after an error
+ *
+ * Return: as all that reads; the errors of dup().
  */
 AB_EXPORT int ab_read_fd(ab_parcel *parcel, int *fd);
 /** ab_read_parcel_fd() - a descriptor of ab_write_parcel_fd() */

@@ -119,7 +119,7 @@ AB_EXPORT int ab_read_token(ab_parcel *parcel, const char *interface);
  * struct ab_status - what an AIDL reply begins with
  * @exception: AB_EX_...
  * @service_error: the service's own number, with AB_EX_SERVICE_SPECIFIC
- * @message: UTF-8, owned, for ab_status_fini(); NULL when there is none
+ * @message: UTF-8, owned, for ab_status_fini(); NULL when there is none, or an empty one
  */
 struct ab_status {
 	int32_t exception;
@@ -132,7 +132,7 @@ struct ab_status {
  * @parcel: an empty parcel
  * @exception: AB_EX_NONE, or why there is no result: then nothing follows
  * @service_error: only for AB_EX_SERVICE_SPECIFIC
- * @message: for people, UTF-8; NULL for none
+ * @message: for people, UTF-8; NULL and "" are none
  *
  * Return: as all that writes.
  */

@@ -52,10 +52,14 @@ static void policy_say(const struct sm_manager *m, const char *what)
 {
 	const struct sm_policy *policy = m->policy;
 
+	char self[32] = "";
+
+	if (geteuid())
+		snprintf(self, sizeof(self), " and uid %u", (unsigned int)geteuid());
 	if (policy->builtin)
 		sm_say(SM_INFO,
-		       "%s: there is no policy in %s: root and uid %u may add names, everybody may find, list and watch them, nobody else may add any",
-		       what, policy->path, (unsigned int)geteuid());
+		       "%s: there is no policy in %s: root%s may add names, everybody may find, list and watch them, nobody else may add any",
+		       what, policy->path, self);
 	else
 		sm_say(SM_INFO, "%s: policy %s, %zu rules", what, policy->path, policy->nr_rules);
 }

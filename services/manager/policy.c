@@ -128,10 +128,14 @@ struct sm_verdict sm_policy_ask(const struct sm_policy *policy, const struct sm_
 const char *sm_policy_why(const struct sm_policy *policy, struct sm_verdict verdict, char *buf,
 			  size_t size)
 {
+	char self[32] = "";
+
+	if (geteuid())
+		snprintf(self, sizeof(self), " and uid %u", (unsigned int)geteuid());
 	if (policy->builtin)
 		snprintf(buf, size,
-			 "the built-in policy allows it to root and uid %u only; %s can allow more",
-			 (unsigned int)geteuid(), policy->path);
+			 "the built-in policy allows it to root%s only; %s can allow more", self,
+			 policy->path);
 	else if (!verdict.is_default)
 		snprintf(buf, size, "the policy denies it (%s:%u)", policy->path, verdict.line);
 	else if (verdict.line)

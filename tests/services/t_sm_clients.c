@@ -10,8 +10,9 @@
 
 #define NAME "org.example.lazy"
 
+/* Processes are started first, before there are threads, and wait for their turn. */
 static struct shared {
-	atomic_int held, go;
+	atomic_int begin, held, go;
 } *shared;
 
 /* What the owner heard. */
@@ -31,9 +32,11 @@ static void on_clients(void *data, ab_object *object, bool has_clients)
 /* A client that holds the service until it is told to go. */
 static void holder(void *arg)
 {
-	ab_conn *conn = connect_as(*(enum ab_variant *)arg);
 	ab_object *service;
+	ab_conn *conn;
 
+	test_await(&shared->begin, 1);
+	conn = connect_as(*(enum ab_variant *)arg);
 	CHECK_OK(ab_service_check(conn, NAME, &service));
 	CHECK_OK(echo_call(service, 1));
 	test_post(&shared->held);
@@ -61,11 +64,12 @@ static void test_the_owner_hears_of_clients(void)
 
 	shared = test_share(sizeof(*shared));
 	manager_start(&m);
+	pid = test_spawn(holder, &variant);
 	conn = connect_serving(variant);
 	heard.service = echo_new(conn);
 	CHECK_OK(ab_service_add(conn, NAME, heard.service, AB_DUMP_DEFAULT));
 	need_counting(ab_service_watch_clients(conn, NAME, heard.service, on_clients, &heard));
-	pid = test_spawn(holder, &variant);
+	test_post(&shared->begin);
 	test_await(&shared->held, 1);
 	test_await(&heard.yes, 1);
 	CHECK_EQ(ab_service_try_unregister(conn, NAME, heard.service), -EBUSY);
@@ -95,10 +99,11 @@ static void test_the_owner_hears_that_clients_died(void)
 
 	shared = test_share(sizeof(*shared));
 	manager_start(&m);
+	pid = test_spawn(holder, &variant);
 	conn = connect_serving(variant);
 	heard.service = echo_new(conn);
 	CHECK_OK(ab_service_add(conn, NAME, heard.service, AB_DUMP_DEFAULT));
-	pid = test_spawn(holder, &variant);
+	test_post(&shared->begin);
 	test_await(&shared->held, 1);
 	/* Clients that are there already are news at once. */
 	need_counting(ab_service_watch_clients(conn, NAME, heard.service, on_clients, &heard));
@@ -121,10 +126,11 @@ static void test_clients_are_watched_in_each_variant_that_has_it(void)
 
 		shared = test_share(sizeof(*shared));
 		manager_start(&m);
+		pid = test_spawn(holder, &variant);
 		conn = connect_serving(variant);
 		heard.service = echo_new(conn);
 		CHECK_OK(ab_service_add(conn, NAME, heard.service, AB_DUMP_DEFAULT));
-		pid = test_spawn(holder, &variant);
+		test_post(&shared->begin);
 		test_await(&shared->held, 1);
 		if (ab_variant_code(variant, AB_SM_REGISTER_CLIENT_CALLBACK)) {
 			need_counting(ab_service_watch_clients(conn, NAME, heard.service,
@@ -152,6 +158,7 @@ static void stranger(void *arg)
 	ab_object *service;
 	ab_conn *conn;
 
+	test_await(&shared->begin, 1);
 	become_uid(54321);
 	conn = connect_serving(AB_VARIANT_DEFAULT);
 	CHECK_OK(ab_service_check(conn, NAME, &service));
@@ -167,13 +174,17 @@ static void test_only_the_owner_may_ask_for_clients(void)
 	ab_object *object, *other;
 	struct heard heard = { 0 };
 	ab_conn *conn;
+	pid_t pid;
 
+	shared = test_share(sizeof(*shared));
 	manager_start(&m);
+	pid = test_spawn(stranger, NULL);
 	conn = connect_serving(AB_VARIANT_DEFAULT);
 	object = echo_new(conn);
 	other = echo_new(conn);
 	CHECK_OK(ab_service_add(conn, NAME, object, AB_DUMP_DEFAULT));
-	test_join(test_spawn(stranger, NULL));
+	test_post(&shared->begin);
+	test_join(pid);
 	CHECK_EQ(manager_lines(&m, "watch clients of \"" NAME "\": uid 0 added it"), 1);
 	CHECK_EQ(manager_lines(&m, "remove \"" NAME "\": uid 0 added it"), 1);
 	/* Another object of the owner's does not have the name. */

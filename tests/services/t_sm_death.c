@@ -16,9 +16,12 @@
 #define MANY 100
 #define PUBLICATIONS 1000
 
-/* What a case and its processes see of each other. */
+/*
+ * What a case and its processes see of each other. Processes are started first,
+ * before there are threads, and wait for their turn.
+ */
 struct shared {
-	atomic_int ready, told, go;
+	atomic_int ready, told, go, turn;
 };
 
 static struct shared *shared;
@@ -47,13 +50,13 @@ static void await_find(ab_conn *conn, const char *name, int wanted)
 	}
 }
 
-/* A number out of the manager's dump, behind @words. */
-static long dumped(ab_conn *conn, const char *before, const char *after)
+/* The number behind @words in the manager's dump. */
+static long dumped(ab_conn *conn, const char *words)
 {
 	static char text[1 << 16];
-	char format[100], *line;
 	ab_object *manager;
 	long value = -1;
+	char *found;
 	int fd = memfd_create("dump", MFD_CLOEXEC);
 
 	memset(text, 0, sizeof(text));
@@ -62,11 +65,15 @@ static long dumped(ab_conn *conn, const char *before, const char *after)
 	CHECK_OP(pread(fd, text, sizeof(text) - 1, 0), >, 0);
 	close(fd);
 	ab_object_put(manager);
-	line = strstr(text, before);
-	snprintf(format, sizeof(format), "%%*[^0-9]%%ld %s", after);
-	if (!line || sscanf(line, format, &value) != 1)
-		FAIL("no \"%s\" with a number in: %s", before, text);
+	found = strstr(text, words);
+	if (!found || sscanf(found + strlen(words), "%ld", &value) != 1)
+		FAIL("no number behind \"%s\" in: %s", words, text);
 	return value;
+}
+
+static long watches(ab_conn *conn)
+{
+	return dumped(conn, " names, ");
 }
 
 static void serve_until_killed(void)
@@ -78,10 +85,13 @@ static void serve_until_killed(void)
 
 /* ---- services --------------------------------------------------------------------------- */
 
+/* @arg: it is the second, and waits for the second turn. */
 static void owner(void *arg)
 {
-	ab_conn *conn = connect_serving(AB_VARIANT_DEFAULT);
+	ab_conn *conn;
 
+	test_await(&shared->turn, arg ? 2 : 1);
+	conn = connect_serving(AB_VARIANT_DEFAULT);
 	CHECK_OK(ab_service_add(conn, NAME, echo_new(conn), AB_DUMP_DEFAULT));
 	CHECK_OK(ab_service_add(conn, OTHER, echo_new(conn), AB_DUMP_DEFAULT));
 	serve_until_killed();
@@ -96,14 +106,16 @@ static void test_names_end_with_their_process(void)
 {
 	struct manager m = { 0 };
 	ab_object *service;
+	pid_t pid, next;
 	ab_watch *watch;
 	ab_conn *conn;
-	pid_t pid;
 
 	begin();
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
 	pid = test_spawn(owner, NULL);
+	next = test_spawn(owner, &m);
+	conn = connect_serving(AB_VARIANT_DEFAULT);
+	test_post(&shared->turn);
 	test_await(&shared->ready, 1);
 	CHECK_OK(ab_service_watch(conn, NAME, told, &shared->told, &watch));
 	test_await(&shared->told, 1);
@@ -116,9 +128,9 @@ static void test_names_end_with_their_process(void)
 	ab_object_put(service);
 	/* Watchers hear of the next one only. */
 	CHECK_EQ(atomic_load(&shared->told), 1);
-	pid = test_spawn(owner, NULL);
+	test_post(&shared->turn);
 	test_await(&shared->told, 2);
-	test_kill(pid);
+	test_kill(next);
 	ab_service_unwatch(watch);
 	ab_close(conn);
 	manager_stop(&m);
@@ -147,13 +159,13 @@ static void test_watches_end_with_their_process(void)
 
 	begin();
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
+	conn = connect_as(AB_VARIANT_DEFAULT);
 	pid = test_spawn(watcher, NULL);
 	test_await(&shared->ready, 1);
-	CHECK_EQ(dumped(conn, "there are: 1 names, ", "watches"), 1);
-	CHECK_EQ(dumped(conn, "names, 100 watches", "watches"), 100);
+	CHECK_EQ(dumped(conn, "there are: "), 1);
+	CHECK_EQ(watches(conn), MANY);
 	test_kill(pid);
-	while (dumped(conn, "names, ", "watches"))
+	while (watches(conn))
 		test_sleep_ms(20);
 	CHECK_OK(ab_service_add(conn, "org.example.n5", echo_new(conn), AB_DUMP_DEFAULT));
 	ab_close(conn);
@@ -181,9 +193,9 @@ static void test_a_watcher_that_does_not_listen_stops_nobody(void)
 
 	begin();
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
 	pid = test_spawn(deaf, NULL);
 	test_await(&shared->ready, 1);
+	conn = connect_serving(AB_VARIANT_DEFAULT);
 	CHECK_OK(ab_service_watch(conn, NAME, told, &shared->told, &watch));
 	for (int i = 0; i < 500; i++) {
 		ab_object *object = echo_new(conn);
@@ -264,41 +276,41 @@ static void test_without_a_manager_waiting_costs_little(void)
 	ab_close(conn);
 }
 
-static void *find_later(void *data)
+/* One asks again and again, the other (@arg) is told as well. */
+static void find_later(void *arg)
 {
-	ab_conn *conn = data;
+	ab_conn *conn = arg ? connect_serving(AB_VARIANT_DEFAULT) : connect_as(AB_VARIANT_DEFAULT);
 	ab_object *object;
 
+	test_post(&shared->ready);
 	CHECK_OK(ab_service_wait(conn, NAME, TEST_WAIT_S * 1000, &object));
 	CHECK_OK(echo_call(object, 9));
 	ab_object_put(object);
-	return NULL;
+	ab_close(conn);
 }
 
-static void come_before(ab_conn *conn)
+static void test_clients_may_come_before_manager_and_service(void)
 {
-	pthread_t thread = test_thread(find_later, conn);
 	struct manager m = { 0 };
-	pid_t pid;
+	pid_t asks, hears, pid;
+	ab_conn *conn;
 
 	begin();
+	asks = test_spawn(find_later, NULL);
+	hears = test_spawn(find_later, &m);
+	test_await(&shared->ready, 2);
 	test_sleep_ms(50);
 	manager_start(&m);
+	conn = connect_as(AB_VARIANT_DEFAULT);
 	CHECK_OK(ab_manager_wait(conn, TEST_WAIT_S * 1000));
 	test_sleep_ms(50);
 	pid = test_spawn(owner, NULL);
-	test_await(&shared->ready, 1);
-	test_thread_join(thread);
+	test_post(&shared->turn);
+	test_join(asks);
+	test_join(hears);
 	test_kill(pid);
 	ab_close(conn);
 	manager_stop(&m);
-}
-
-/* One asks again and again, the other is told as well. */
-static void test_clients_may_come_before_manager_and_service(void)
-{
-	come_before(connect_as(AB_VARIANT_DEFAULT));
-	come_before(connect_serving(AB_VARIANT_DEFAULT));
 }
 
 /* Who has been told does not leave a watch behind. */
@@ -310,8 +322,8 @@ static void test_waiting_leaves_nothing_with_the_manager(void)
 
 	manager_start(&m);
 	CHECK_EQ(ab_service_wait(conn, NAME, 100, &object), -ETIMEDOUT);
-	CHECK_EQ(dumped(conn, "names, ", "watches"), 0);
-	CHECK_EQ(dumped(conn, "  registerForNotifications: ", ""), 1);
+	CHECK_EQ(watches(conn), 0);
+	CHECK_EQ(dumped(conn, "\n  registerForNotifications: "), 1);
 	ab_close(conn);
 	manager_stop(&m);
 }
@@ -319,20 +331,20 @@ static void test_waiting_leaves_nothing_with_the_manager(void)
 /* The next manager knows nothing of who waits. */
 static void test_waiting_outlives_the_manager(void)
 {
-	ab_conn *conn = connect_serving(AB_VARIANT_DEFAULT);
-	pthread_t thread;
+	ab_conn *conn = connect_as(AB_VARIANT_DEFAULT);
 	struct manager m = { 0 };
-	pid_t pid;
+	pid_t waits, pid;
 
 	begin();
 	manager_start(&m);
-	thread = test_thread(find_later, conn);
-	while (dumped(conn, "names, ", "watches") != 1)
+	waits = test_spawn(find_later, &m);
+	while (watches(conn) != 1)
 		test_sleep_ms(20);
 	manager_kill(&m);
 	manager_start(&m);
 	pid = test_spawn(owner, NULL);
-	test_thread_join(thread);
+	test_post(&shared->turn);
+	test_join(waits);
 	test_kill(pid);
 	ab_close(conn);
 	manager_stop(&m);
@@ -440,9 +452,9 @@ static void test_publishing_says_what_stands_in_its_way(void)
 	CHECK_EQ(ab_service_publish(conn, NAME, echo_new(conn), AB_DUMP_DEFAULT, &publication),
 		 -EPIPE);
 	CHECK(!publication);
+	ab_close(conn);
 	manager_start(&m);
 	test_join(test_spawn(publish_refused, NULL));
-	ab_close(conn);
 	manager_stop(&m);
 }
 

@@ -192,10 +192,10 @@ static void test_every_watcher_is_told_of_every_registration(void)
 
 	shared = test_share(sizeof(*shared));
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
 	for (int i = 0; i < WATCHERS; i++)
 		pids[i] = test_spawn(watcher, NULL);
 	test_await(&shared->ready, WATCHERS);
+	conn = connect_serving(AB_VARIANT_DEFAULT);
 	for (int i = 0; i < 2; i++)
 		objects[i] = echo_new(conn);
 	for (int i = 0; i < ROUNDS; i++)

@@ -13,7 +13,10 @@
 
 #define NAME "org.example.a"
 
-/* Run @fn as another uid, in a process of its own, with a connection that serves. */
+/*
+ * Run @fn as another uid, in a process of its own, with a connection that serves. The
+ * process that starts it has no threads: what they hold would stay held in the child.
+ */
 struct other {
 	uid_t uid;
 	void (*fn)(ab_conn *conn);
@@ -113,7 +116,7 @@ static void test_without_a_policy_only_root_adds(void)
 	ab_conn *conn;
 
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
+	conn = connect_as(AB_VARIANT_DEFAULT);
 	CHECK_OK(try_add(conn, "org.example.root", NULL));
 	as_uid(54321, builtin_stranger);
 	snprintf(line, sizeof(line), "refused: uid 54321, pid ");
@@ -153,7 +156,7 @@ static void test_rules_go_by_uid_and_name(void)
 	ab_conn *conn;
 
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
+	conn = connect_as(AB_VARIANT_DEFAULT);
 	CHECK_OK(try_add(conn, "secret.one", NULL));
 	as_uid(1001, rules_1001);
 	await_gone(conn, "app.one");
@@ -211,7 +214,7 @@ static void test_a_name_of_another_uid_needs_the_right_to_replace(void)
 	ab_conn *conn;
 
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
+	conn = connect_as(AB_VARIANT_DEFAULT);
 	CHECK_OK(try_add(conn, NAME, NULL));
 	as_uid(1001, taker_refused);
 	CHECK_OK(try_find(conn, NAME));
@@ -267,7 +270,7 @@ static void test_all_together_cannot_have_more_than_there_is(void)
 	ab_conn *conn;
 
 	manager_start(&m);
-	conn = connect_serving(AB_VARIANT_DEFAULT);
+	conn = connect_as(AB_VARIANT_DEFAULT);
 	CHECK_OK(try_add(conn, "root", NULL)); /* "manager" is the first */
 	as_uid(1001, total_met);
 	ab_close(conn);

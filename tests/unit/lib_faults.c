@@ -1,44 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * Each allocation of the library fails once. Whatever it was for: nothing crashes or leaks, all
- * buffers and references go back to the driver, and who calls is answered. The linker sends the
- * library's allocations here.
+ * buffers and references go back to the driver, and who calls is answered.
  */
-#include "lib_fake.h"
+#include "lib_wrap.h"
 
 #include <errno.h>
 
 #include "lib/objects.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t nr, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t nr, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool armed;
-static unsigned int allocations, fail_at;
-
-static bool fails(void)
-{
-	return armed && ++allocations == fail_at;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t nr, size_t size)
-{
-	return fails() ? NULL : __real_calloc(nr, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return fails() ? NULL : __real_realloc(old, size);
-}
 
 static ab_conn *conn;
 static struct fake *fake;
@@ -173,7 +142,7 @@ static void use(ab_object *object)
 	char *replies;
 	int ret;
 
-	armed = true;
+	wrap_armed = true;
 	with_local();
 	if (!ab_object_unflatten(conn, &fbo, &proxy)) {
 		with_weak(proxy);
@@ -183,7 +152,7 @@ static void use(ab_object *object)
 	ab_object_put(proxy);
 	ret = ab_loop(conn);
 	ab_flush(conn);
-	armed = false;
+	wrap_armed = false;
 	if (ret == -ENOMEM)
 		return; /* there was no thread for it; then nothing was served */
 	CHECK_EQ(ret, 0);
@@ -196,16 +165,16 @@ static bool run(void)
 {
 	ab_object *object;
 
-	allocations = served = destroyed = deaths = 0;
+	wrap_allocations = served = destroyed = deaths = 0;
 	fake = fake_at("a");
-	armed = true;
+	wrap_armed = true;
 	if (ab_open(&conn, "a", NULL)) {
-		armed = false;
+		wrap_armed = false;
 		CHECK(!conn);
 		return false;
 	}
 	object = ab_object_new(conn, &raw, NULL);
-	armed = false;
+	wrap_armed = false;
 	if (object) {
 		script(object);
 		use(object);
@@ -221,19 +190,19 @@ static bool run(void)
 		CHECK_EQ(fake->weak[i], 0);
 	}
 	unscript();
-	return allocations < fail_at;
+	return wrap_allocations < wrap_fail_at;
 }
 
 static void test_every_allocation_may_fail(void)
 {
 	bool all = false;
 
-	for (fail_at = 1; !all; fail_at++) {
+	for (wrap_fail_at = 1; !all; wrap_fail_at++) {
 		all = run();
 		fake_reset();
 	}
-	printf("%u allocations\n", fail_at - 2);
-	CHECK(fail_at > 20);
+	printf("%u allocations\n", wrap_fail_at - 2);
+	CHECK(wrap_fail_at > 20);
 	CHECK_EQ(served, 3);
 }
 

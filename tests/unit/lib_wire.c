@@ -124,10 +124,16 @@ static void test_stability(void)
 	}
 }
 
-/* A proxy goes on as stable as it came, in either layout. */
+/* A proxy goes on as stable as it came, in either layout; nonsense as usual. */
 static void test_stability_is_kept(void)
 {
-	static const uint32_t words[] = { 0x3f, 0x3f000001 };
+	static const struct {
+		uint32_t word, level;
+	} words[] = {
+		{ 0x3f, 0x3f }, { 0x3f000001, 0x3f }, { 0x03, 0x03 }, { 0x03000001, 0x03 },
+		{ 0x0c, 0x0c }, { 0x0c000001, 0x0c }, { 0, 0x0c }, { 1, 0x0c },
+		{ 0x3f000002, 0x0c }, { 0x3f000101, 0x0c }, { 0xff, 0x0c }, { UINT32_MAX, 0x0c },
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		ab_conn *conn = open_as(AB_ANDROID_14);
@@ -139,15 +145,15 @@ static void test_stability_is_kept(void)
 		target = fake_proxy(conn, FAKE_TARGET);
 		fake->quiet = true;
 		fake_write_handle(parcel, BINDER_TYPE_HANDLE, 9);
-		memcpy(parcel->data + sizeof(struct flat_binder_object), &words[i],
-		       sizeof(words[i]));
+		memcpy(parcel->data + sizeof(struct flat_binder_object), &words[i].word,
+		       sizeof(words[i].word));
 		fake_step_reply(fake, parcel);
 		CHECK_EQ(ab_call(target, 1, NULL, &reply), 0);
 		CHECK_EQ(ab_read_object(reply, &object), 0);
 		ab_parcel_free(reply);
 		ab_parcel_reset(parcel);
 		CHECK_EQ(ab_write_object(parcel, object), 0);
-		expect_word(parcel, sizeof(struct flat_binder_object), 0x3f);
+		expect_word(parcel, sizeof(struct flat_binder_object), words[i].level);
 		ab_parcel_free(parcel);
 		ab_object_put(object);
 		ab_object_put(target);
@@ -168,11 +174,9 @@ static void test_status_on_the_wire(void)
 	CHECK(!status.message && !status.exception);
 	ab_parcel_reset(parcel);
 	CHECK_EQ(ab_write_status(parcel, AB_EX_SERVICE_SPECIFIC, 42, NULL), 0);
-	CHECK_EQ(ab_parcel_size(parcel), 16);
-	expect_word(parcel, 0, (uint32_t)-8);
-	expect_word(parcel, 4, UINT32_MAX);
-	expect_word(parcel, 8, 0);
-	expect_word(parcel, 12, 42);
+	CHECK_EQ(ab_parcel_size(parcel), 20);
+	CHECK(!memcmp(ab_parcel_data(parcel),
+		      "\xf8\xff\xff\xff" "\0\0\0\0\0\0\0\0" "\0\0\0\0" "\x2a\0\0\0", 20));
 	CHECK_EQ(ab_read_status(parcel, &status), -EREMOTEIO);
 	CHECK_EQ(status.exception, AB_EX_SERVICE_SPECIFIC);
 	CHECK_EQ(status.service_error, 42);
@@ -184,6 +188,37 @@ static void test_status_on_the_wire(void)
 	CHECK_EQ(status.exception, AB_EX_SECURITY);
 	CHECK(status.message);
 	ab_status_fini(&status);
+	ab_parcel_reset(parcel);
+	/* Others expect a size where a parcelable would be, and nothing in the other cases. */
+	ab_write_status(parcel, AB_EX_PARCELABLE, 7, "a");
+	CHECK_EQ(ab_write_status(parcel, AB_EX_SECURITY, 7, "a"), 0);
+	CHECK_EQ(ab_parcel_size(parcel), 36);
+	for (int i = 0; i < 2; i++) {
+		CHECK_EQ(ab_read_status(parcel, &status), -EREMOTEIO);
+		CHECK_EQ(status.exception, i ? AB_EX_SECURITY : AB_EX_PARCELABLE);
+		CHECK_EQ(status.service_error, 0);
+		CHECK_STR(status.message, "a");
+		ab_status_fini(&status);
+	}
+	CHECK_EQ(ab_parcel_left(parcel), 0);
+	CHECK(!memcmp(ab_parcel_data(parcel),
+		      "\xf7\xff\xff\xff" "\1\0\0\0a\0\0\0" "\0\0\0\0" "\0\0\0\0"
+		      "\xff\xff\xff\xff" "\1\0\0\0a\0\0\0" "\0\0\0\0", 36));
+	ab_parcel_free(parcel);
+	ab_close(conn);
+}
+
+/* The first error stays, even one that a message alone would be forgiven. */
+static void test_status_behind_an_error(void)
+{
+	ab_conn *conn = open_as(AB_VARIANT_DEFAULT);
+	ab_parcel *parcel = ab_parcel_new(conn);
+
+	CHECK_EQ(ab_write_string16(parcel, "\xff"), -EILSEQ);
+	CHECK_EQ(ab_write_status(parcel, AB_EX_SECURITY, 0, "fine"), -EILSEQ);
+	CHECK_EQ(ab_write_status(parcel, AB_EX_NONE, 0, NULL), -EILSEQ);
+	CHECK_EQ(ab_parcel_error(parcel), -EILSEQ);
+	CHECK_EQ(ab_parcel_size(parcel), 0);
 	ab_parcel_free(parcel);
 	ab_close(conn);
 }
@@ -213,6 +248,13 @@ static void test_status_of_others(void)
 	CHECK_STR(status.message, "why");
 	CHECK_EQ(status.service_error, 3);
 	ab_status_fini(&status);
+	ab_parcel_reset(parcel);
+	ab_write_int32(parcel, AB_EX_SECURITY);
+	ab_write_string16(parcel, NULL); /* as some do who have no message */
+	ab_write_int32(parcel, 0);
+	CHECK_EQ(ab_read_status(parcel, &status), -EREMOTEIO);
+	CHECK_EQ(status.exception, AB_EX_SECURITY);
+	CHECK(!status.message);
 	for (int32_t size = -8; size <= 12; size++) {
 		if (size == 8 || size == 4)
 			continue;
@@ -227,35 +269,60 @@ static void test_status_of_others(void)
 	ab_close(conn);
 }
 
+static void test_status_with_a_parcelable(void)
+{
+	ab_conn *conn = open_as(AB_VARIANT_DEFAULT);
+	ab_parcel *parcel = ab_parcel_new(conn);
+
+	for (int32_t size = -4; size <= 12; size += 4) {
+		ab_parcel_reset(parcel);
+		ab_write_int32(parcel, AB_EX_PARCELABLE);
+		ab_write_string16(parcel, NULL);
+		ab_write_int32(parcel, 0);
+		ab_write_int32(parcel, size);
+		ab_write_int32(parcel, -1);
+		CHECK_EQ(ab_read_status(parcel, NULL),
+			 size < 0 ? AB_BAD_TYPE : size > 8 ? -ENODATA : -EREMOTEIO);
+		CHECK_EQ(ab_parcel_left(parcel), size < 0 || size > 8 ? 20 : size > 4 ? 0 : 4);
+	}
+	/* Some write not even its size. */
+	parcel->size = 12;
+	CHECK_EQ(ab_read_status(parcel, NULL), -EREMOTEIO);
+	CHECK_EQ(ab_parcel_left(parcel), 0);
+	ab_parcel_free(parcel);
+	ab_close(conn);
+}
+
 static void test_codes_of_the_service_manager(void)
 {
-	static const struct {
-		enum ab_variant variant;
-		enum ab_manager_call call;
-		uint32_t code;
-	} codes[] = {
-		{ AB_ANDROID_8, AB_SM_GET, 1 }, { AB_ANDROID_10, AB_SM_LIST, 4 },
-		{ AB_ANDROID_10, AB_SM_REGISTER_FOR_NOTIFICATIONS, 0 },
-		{ AB_ANDROID_11, AB_SM_ADD, 3 }, { AB_ANDROID_12, AB_SM_GET_DEBUG_INFO, 12 },
-		{ AB_ANDROID_13, AB_SM_REGISTER_FOR_NOTIFICATIONS, 5 },
-		{ AB_ANDROID_14, AB_SM_CHECK, 2 }, { AB_ANDROID_15, AB_SM_CHECK, 3 },
-		{ AB_ANDROID_15, AB_SM_ADD, 4 }, { AB_ANDROID_15, AB_SM_LIST, 5 },
-		{ AB_ANDROID_16, AB_SM_ADD, 5 }, { AB_ANDROID_16, AB_SM_LIST, 6 },
+	/* As published, in the order of enum ab_manager_call. */
+	static const uint32_t codes[][AB_SM_NR] = {
+		[AB_ANDROID_8] = { 1, 0, 2, 0, 3, 4 },
+		[AB_ANDROID_9] = { 1, 0, 2, 0, 3, 4 },
+		[AB_ANDROID_10] = { 1, 0, 2, 0, 3, 4 },
+		[AB_ANDROID_11] = { 1, 0, 2, 0, 3, 4, 5, 6, 7, 0, 0, 0, 0, 8, 9, 0 },
+		[AB_ANDROID_12] = { 1, 0, 2, 0, 3, 4, 5, 6, 7, 8, 9, 0, 0, 10, 11, 12 },
+		[AB_ANDROID_13] = { 1, 0, 2, 0, 3, 4, 5, 6, 7, 8, 9, 0, 10, 11, 12, 13 },
+		[AB_ANDROID_14] = { 1, 0, 2, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 },
+		[AB_ANDROID_15] = { 1, 2, 3, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+		[AB_ANDROID_16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
-		CHECK_EQ(ab_variant_code(codes[i].variant, codes[i].call), codes[i].code);
 	/* There and back, and no code means two calls. */
 	for (int v = AB_ANDROID_8; v <= AB_ANDROID_16; v++) {
 		for (int call = 0; call < AB_SM_NR; call++) {
 			uint32_t code = ab_variant_code((enum ab_variant)v,
 							(enum ab_manager_call)call);
 
+			CHECK_EQ(code, codes[v][call]);
 			if (code)
 				CHECK_EQ(ab_variant_call((enum ab_variant)v, code), call);
 		}
 		CHECK_EQ(ab_variant_call((enum ab_variant)v, 0), AB_SM_NR);
 		CHECK_EQ(ab_variant_call((enum ab_variant)v, 99), AB_SM_NR);
+		CHECK_EQ(ab_variant_code((enum ab_variant)v, AB_SM_NR), 0);
+		CHECK_EQ(ab_variant_has_status((enum ab_variant)v), v >= AB_ANDROID_11);
+		CHECK_EQ(ab_variant_has_priority((enum ab_variant)v), v >= AB_ANDROID_9);
 	}
 }
 
@@ -291,7 +358,9 @@ static const struct fake_case cases[] = {
 	FAKE_CASE(test_stability),
 	FAKE_CASE(test_stability_is_kept),
 	FAKE_CASE(test_status_on_the_wire),
+	FAKE_CASE(test_status_behind_an_error),
 	FAKE_CASE(test_status_of_others),
+	FAKE_CASE(test_status_with_a_parcelable),
 	FAKE_CASE(test_codes_of_the_service_manager),
 	FAKE_CASE(test_names_of_variants),
 };

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The object that a subcommand is about: by a name of the service manager, or the manager. */
+#ifndef TOOLS_TARGET_H
+#define TOOLS_TARGET_H
+
+#include "tools/options.h"
+
+/**
+ * target_find() - find an object, or say why not
+ * @name: with the service manager; NULL: the context manager itself
+ * @object: receives it, for ab_object_put()
+ *
+ * Return: an exit code.
+ */
+int target_find(const struct common *common, ab_conn *conn, const char *name,
+		ab_object **object);
+
+/** target_text() - @name, or words for the context manager */
+const char *target_text(const char *name);
+
+#endif
