@@ -20,7 +20,7 @@
 #define AB_PARCEL_MAX (4u << 20)
 #define AB_PAD(n) (((n) + 3) & ~(size_t)3)
 /* A received buffer of this part of the mapping is given back at once. */
-#define AB_PARCEL_LARGE 16
+#define AB_PARCEL_LARGE 4
 
 /* ---- parcels: parcel*.c, string.c ---- */
 

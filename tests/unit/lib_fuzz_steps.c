@@ -51,7 +51,7 @@ static void values_of(const struct step *step, struct values *v)
 		uint32_t n = (uint32_t)step->value + (uint32_t)i;
 
 		v->ints[i] = (int32_t)n;
-		v->longs[i] = (int64_t)v->ints[i] * 4294967311;
+		v->longs[i] = (int64_t)((uint64_t)v->ints[i] * 4294967311u);
 		v->floats[i] = (float)v->ints[i] / 3;
 		v->doubles[i] = (double)v->ints[i] / 7;
 		v->chars[i] = (uint16_t)(n * 40503);
