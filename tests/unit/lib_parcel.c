@@ -169,7 +169,7 @@ static void test_when_buffers_go_back(void)
 	object = ab_object_new(conn, &(const struct ab_class){ .flags = 0 }, NULL);
 	parcel = ab_parcel_new(conn);
 	expect_freed(parcel, false);
-	for (int i = 0; i < 1023; i++)
+	for (int i = 0; i < 4095; i++)
 		CHECK_EQ(ab_write_int32(parcel, 0), 0);
 	expect_freed(parcel, false);
 	ab_write_int32(parcel, 0);
