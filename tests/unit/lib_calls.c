@@ -163,7 +163,7 @@ static void test_a_call_is_one_ioctl(void)
 
 static void test_a_large_reply_goes_back_at_once(void)
 {
-	static const uint8_t bytes[100000];
+	static const uint8_t bytes[300000];
 	ab_parcel *reply = fake_parcel(1), *out;
 
 	setup();

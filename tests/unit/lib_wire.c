@@ -269,6 +269,37 @@ static void test_status_of_others(void)
 	ab_close(conn);
 }
 
+static void test_sizes_of_traces(void)
+{
+	static const struct {
+		int32_t size;
+		int want;
+	} sizes[] = {
+		{ -1, AB_BAD_TYPE }, { INT32_MIN, AB_BAD_TYPE }, { 5, -ENODATA },
+		{ INT32_MAX, -ENODATA }, { 0, -EREMOTEIO }, { 4, -EREMOTEIO },
+	};
+	ab_conn *conn = open_as(AB_VARIANT_DEFAULT);
+	ab_parcel *parcel = ab_parcel_new(conn);
+	struct ab_status status;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		bool fine = sizes[i].want == -EREMOTEIO;
+
+		ab_parcel_reset(parcel);
+		ab_write_int32(parcel, AB_EX_SECURITY);
+		ab_write_string16(parcel, "why");
+		ab_write_int32(parcel, sizes[i].size);
+		ab_write_int32(parcel, 0);
+		CHECK_EQ(ab_read_status(parcel, &status), sizes[i].want);
+		CHECK_EQ(status.exception, fine ? AB_EX_SECURITY : 0);
+		CHECK_EQ(!!status.message, fine);
+		CHECK(fine || !ab_parcel_position(parcel));
+		ab_status_fini(&status);
+	}
+	ab_parcel_free(parcel);
+	ab_close(conn);
+}
+
 static void test_status_with_a_parcelable(void)
 {
 	ab_conn *conn = open_as(AB_VARIANT_DEFAULT);
@@ -360,6 +391,7 @@ static const struct fake_case cases[] = {
 	FAKE_CASE(test_status_on_the_wire),
 	FAKE_CASE(test_status_behind_an_error),
 	FAKE_CASE(test_status_of_others),
+	FAKE_CASE(test_sizes_of_traces),
 	FAKE_CASE(test_status_with_a_parcelable),
 	FAKE_CASE(test_codes_of_the_service_manager),
 	FAKE_CASE(test_names_of_variants),
