@@ -65,7 +65,7 @@ static double to_ours(const struct comparison *c, const struct row *row, int pay
 		      c->rounds);
 }
 
-/* ---- tables -------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------- */
 
 static void print_half(const struct comparison *c, const struct row *row, int payload, int pin)
 {
@@ -113,7 +113,7 @@ static void print_left_out(const struct comparison *c)
 	}
 }
 
-/* ---- figures to reach ---------------------------------------------------- */
+/* ---- figures to reach ---------------------------------------------------------------- */
 
 static void wanted_json(const struct comparison *c, const struct figure_wanted *w, double value,
 			double other, FILE *json)
@@ -154,7 +154,7 @@ static void print_wanted(const struct comparison *c, const struct figure_wanted 
 		wanted_json(c, w, value, other, json);
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------------- */
 
 static void cell_json(const struct comparison *c, const struct row *row, int payload, int pin,
 		      FILE *json)

@@ -73,6 +73,9 @@ static int parse(struct request *r, int argc, char **argv)
 			r->oneway = true;
 		} else if (opt == 'r') {
 			r->reply = optarg;
+			if (!call_types_known(optarg))
+				return usage_error("call ", "--reply=%s: there is a type that is none",
+						   optarg);
 		} else {
 			code = common_option(&r->common, opt, help);
 			if (code != COMMON_NEXT)

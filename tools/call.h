@@ -14,6 +14,9 @@
  */
 int call_write(const struct common *common, ab_conn *conn, ab_parcel *parcel, char **words);
 
+/** call_types_known() - may call_print() be given this? */
+bool call_types_known(const char *types);
+
 /**
  * call_print() - print a reply
  * @types: what it holds, with commas between; NULL: guess, and show the bytes

@@ -146,6 +146,20 @@ static int print_object(struct printing *p, const char *type)
 	return 0;
 }
 
+static struct json_object *exception_of(const struct ab_status *status)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_object_object_add(json, "exception", json_object_new_int(status->exception));
+	json_object_object_add(json, "name", json_object_new_string(
+			       ab_exception_name(status->exception)));
+	json_object_object_add(json, "message", status->message ?
+			       json_object_new_string(status->message) : NULL);
+	if (status->exception == AB_EX_SERVICE_SPECIFIC)
+		json_object_object_add(json, "number", json_object_new_int(status->service_error));
+	return json;
+}
+
 static int print_status(struct printing *p, const char *type)
 {
 	struct ab_status status;
@@ -158,6 +172,8 @@ static int print_status(struct printing *p, const char *type)
 		if (status.exception == AB_EX_SERVICE_SPECIFIC)
 			fprintf(stderr, ", its number %d", status.service_error);
 		fputc('\n', stderr);
+		if (p->values)
+			put(p, exception_of(&status));
 	}
 	ab_status_fini(&status);
 	return ret;
@@ -174,13 +190,28 @@ static const struct {
 	{ "obj", print_object },  { "status", print_status },
 };
 
+bool call_types_known(const char *list)
+{
+	while (*list) {
+		size_t len = strcspn(list, ","), i = 0;
+
+		while (i < sizeof(types) / sizeof(*types) &&
+		       (strncmp(types[i].type, list, len) || types[i].type[len]))
+			i++;
+		if (i == sizeof(types) / sizeof(*types))
+			return false;
+		list += len + (list[len] == ',');
+	}
+	return true;
+}
+
 static int print_type(struct printing *p, const char *type)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		if (!strcmp(types[i].type, type))
 			return types[i].print(p, type);
 	}
-	return usage_error("call ", "--reply: there is no type \"%s\"", type);
+	return AB_BAD_TYPE; /* call_types_known() was asked before */
 }
 
 static int print_types(const struct common *common, ab_conn *conn, struct printing *p,

@@ -180,7 +180,8 @@ static int write_one(struct writing *w, const char *type, const char *value, boo
 		*took_value = true;
 		return types[i].write(w, type, value);
 	}
-	return usage_error("call ", "there is no type \"%s\"", type);
+	return usage_error("call ", "there is no type \"%s\"%s", type, type[0] == '-' ?
+			   "; options go before the name" : "");
 }
 
 int call_write(const struct common *common, ab_conn *conn, ab_parcel *parcel, char **words)

@@ -49,11 +49,11 @@ void check_fuse(struct doctor *d, struct finding *f)
 	find(f, daemon_outcome(d), "/dev/fuse, which anybinderd serves through, does not open: %s",
 	     strerror(-fd));
 	if (fd == -ENOENT || fd == -ENODEV || fd == -ENXIO)
-		mend(f, "%s", doctor_container(d) ? "on the host: modprobe fuse; and give the "
+		mend(f, "%s", doctor_container(d) ? "modprobe fuse  # on the host; and give the "
 		     "container --device=/dev/fuse" : "modprobe fuse");
 	else
-		mend(f, "%s", doctor_container(d) ? "give the container --device=/dev/fuse" :
-		     "start anybinderd as root: sudo anybinderd DIRECTORY");
+		mend(f, "%s", doctor_container(d) ? "# give the container --device=/dev/fuse" :
+		     "sudo anybinderd DIRECTORY &  # as root");
 }
 
 bool daemon_has_passthrough(const struct doctor *d, char why[DOCTOR_LINE])
@@ -106,8 +106,8 @@ void check_ptrace(struct doctor *d, struct finding *f)
 	} else if (line[0] == '3') {
 		find(f, daemon_outcome(d), "kernel.yama.ptrace_scope is 3: anybinderd cannot reach its "
 		     "clients' memory");
-		mend(f, "echo kernel.yama.ptrace_scope=2 >/etc/sysctl.d/50-ptrace.conf && reboot (3 "
-		     "cannot be undone before)");
+		mend(f, "echo kernel.yama.ptrace_scope=2 >/etc/sysctl.d/50-ptrace.conf && reboot  "
+		     "# 3 cannot be undone before");
 	} else if (line[0] == '0') {
 		find(f, OUTCOME_OK, "kernel.yama.ptrace_scope is 0");
 	} else {
@@ -147,9 +147,9 @@ void check_capabilities(struct doctor *d, struct finding *f)
 		return;
 	}
 	find(f, daemon_outcome(d), "not even root has %s here, which anybinderd needs", lacks);
-	mend(f, "give the container that runs anybinderd --cap-add=SYS_ADMIN --cap-add=SYS_PTRACE "
+	mend(f, "# give the container that runs anybinderd --cap-add=SYS_ADMIN --cap-add=SYS_PTRACE "
 	     "--device=/dev/fuse --security-opt=apparmor=unconfined; or run anybinderd on the host "
-	     "and bind its directory into the container");
+	     "and bind its folder into the container");
 }
 
 bool daemon_timeout(const struct doctor *d, char name[DOCTOR_LINE], char value[DOCTOR_LINE])
@@ -180,6 +180,6 @@ void check_timeouts(struct doctor *d, struct finding *f)
 	}
 	find(f, daemon_outcome(d), "fs.fuse.%.60s is %.20s: the kernel would end the device when a "
 	     "client waits that many seconds, so anybinderd does not start", name, value);
-	mend(f, "sysctl fs.fuse.%.60s=0, and again at each boot: echo fs.fuse.%.60s=0 "
-	     ">/etc/sysctl.d/50-fuse.conf", name, name);
+	mend(f, "sysctl fs.fuse.%.60s=0; echo fs.fuse.%.60s=0 >/etc/sysctl.d/50-fuse.conf  # now, and "
+	     "at each boot", name, name);
 }

@@ -14,8 +14,8 @@
 
 /* What libraries map. */
 #define MAP_BYTES (1024 * 1024 - 2 * 4096)
-#define OTHER_DRIVER "umount /dev/binderfs; mkdir -p /dev/binderfs && anybinderd /dev/binderfs & " \
-	"(or another kernel)"
+#define OTHER_DRIVER "umount /dev/binderfs; mkdir -p /dev/binderfs && anybinderd /dev/binderfs &  " \
+	"# or another kernel"
 
 /* ---- which there are ---------------------------------------------------------------- */
 
@@ -205,20 +205,20 @@ static void refused(struct doctor *d, struct finding *f)
 	if (stat(doctor_path(d, d->device, buf), &st)) {
 		find(f, OUTCOME_PROBLEM, "uid %u may not even look at it: a folder above it is closed",
 		     (unsigned int)uid);
-		mend(f, "namei -l %s shows which; as root: chmod o+x FOLDER", d->device);
+		mend(f, "namei -l %s  # shows which; then, as root, chmod o+x FOLDER", d->device);
 		return;
 	}
 	find(f, OUTCOME_PROBLEM, "uid %u may not open it: mode %04o, owner %u, group %u",
 	     (unsigned int)uid, st.st_mode & 07777, (unsigned int)st.st_uid,
 	     (unsigned int)st.st_gid);
 	if ((st.st_mode & 0666) != 0666)
-		mend(f, "systemctl start anybinder-servicemanager@binder, which opens it to all; or as "
-		     "root: chmod 666 %s", d->device);
+		mend(f, "chmod 666 %s  # as root, once a context manager that you trust has it: what "
+		     "anybinder-servicemanager@.service does", d->device);
 	else if (doctor_read(d, "/sys/fs/selinux/enforce", line) && line[0] == '1')
-		mend(f, "ausearch -m avc -ts recent shows what SELinux refused; for containers: "
-		     "setsebool -P container_use_devices on");
+		mend(f, "ausearch -m avc -ts recent  # what SELinux refused; for containers: setsebool "
+		     "-P container_use_devices on");
 	else
-		mend(f, "dmesg | grep -i denied shows what a security module refused");
+		mend(f, "dmesg | grep -i denied  # what a security module refused");
 }
 
 static void parent_of(const char *path, char parent[DOCTOR_PATH])
@@ -241,18 +241,17 @@ static void open_failed(struct doctor *d, struct finding *f, int error)
 		break;
 	case EPERM:
 		find(f, OUTCOME_PROBLEM, "the device controller of the container's cgroup forbids it");
-		mend(f, "give the container --device=%s, or a binderfs of its own", d->device);
+		mend(f, "# give the container --device=%s, or a binderfs of its own", d->device);
 		break;
 	case ENOTCONN:
 	case ECONNABORTED:
 		find(f, OUTCOME_PROBLEM, "the daemon that served it has gone, its mount is left");
-		mend(f, "anybinderd %s & (it takes the dead mount away itself; without it: umount -l "
-		     "%s)", point, point);
+		mend(f, "anybinderd %s &  # it takes the dead mount away itself", point);
 		break;
 	case ESTALE:
 		find(f, OUTCOME_PROBLEM, "it can be opened only once: the file alone was bind-mounted, "
 		     "or a lookup of it is kept");
-		mend(f, "umount %s, then mount --bind its folder, or make a symbolic link", d->device);
+		mend(f, "umount %s  # then mount --bind its folder, or make a symbolic link", d->device);
 		break;
 	case ENODEV:
 	case ENXIO:
@@ -268,8 +267,7 @@ static void open_failed(struct doctor *d, struct finding *f, int error)
 		if (error == -EINVAL && d->server == SERVER_DAEMON) {
 			find(f, OUTCOME_PROBLEM, "anybinderd refuses this process, which is outside of "
 			     "its pid namespace");
-			mend(f, "start anybinderd in the outer namespace, such as on the host: "
-			     "anybinderd DIRECTORY");
+			mend(f, "anybinderd DIRECTORY &  # in the outer namespace, such as on the host");
 			break;
 		}
 		find(f, OUTCOME_PROBLEM, "it does not open: %s", strerror(-error));
@@ -299,7 +297,7 @@ static void version_failed(struct doctor *d, struct finding *f, int error)
 
 	doctor_way(d, text);
 	find(f, OUTCOME_PROBLEM, "it is no binder device: BINDER_VERSION says %s", strerror(-error));
-	mend(f, "%s", d->given ? "anybinder doctor (without --device it looks for one)" : text);
+	mend(f, "%s", d->given ? "anybinder doctor  # without --device it looks for one" : text);
 }
 
 /** check_protocol() - does it speak binder, and ours? */
@@ -321,7 +319,7 @@ void check_protocol(struct doctor *d, struct finding *f)
 	find(f, OUTCOME_PROBLEM, "it speaks version %d%s; programs since Android 9 speak %d",
 	     version.protocol_version, version.protocol_version == 7 ?
 	     ", for 32-bit programs up to Android 8" : "", BINDER_CURRENT_PROTOCOL_VERSION);
-	mend(f, "take a kernel without CONFIG_ANDROID_BINDER_IPC_32BIT; or: " OTHER_DRIVER);
+	mend(f, OTHER_DRIVER ", without CONFIG_ANDROID_BINDER_IPC_32BIT");
 }
 
 /* What to do against mmap()'s error. */
@@ -332,12 +330,11 @@ static void map_failed(struct doctor *d, struct finding *f, int error)
 	find(f, OUTCOME_PROBLEM, "it cannot be mapped, so nothing can be received: %s",
 	     strerror(-error));
 	if (error == -ENOMEM)
-		mend(f, "free memory, or raise the limit: ulimit -v unlimited");
+		mend(f, "ulimit -v unlimited  # or free memory");
 	else if (d->server == SERVER_DAEMON)
-		mend(f, "anybinderd needs FUSE passthrough, Linux 6.9 or newer; what it printed at its "
-		     "start says more");
+		mend(f, "journalctl -u anybinderd  # or what it printed: it needs FUSE passthrough");
 	else if (error == -EPERM || error == -EACCES)
-		mend(f, "dmesg | grep -i denied shows what a security module refused");
+		mend(f, "dmesg | grep -i denied  # what a security module refused");
 	else
 		mend(f, "%s", (doctor_way(d, text), text));
 }
@@ -373,8 +370,8 @@ void check_self_test(struct doctor *d, struct finding *f)
 		return find(f, OUTCOME_OK, "an empty BINDER_WRITE_READ comes back");
 	d->works = false;
 	find(f, OUTCOME_PROBLEM, "an empty BINDER_WRITE_READ fails: %s", strerror(-ret));
-	mend(f, "%s", d->server == SERVER_DAEMON ? "journalctl -u anybinderd, or what it printed, says "
-	     "why" : "dmesg | grep -i binder says why; the driver may be one of a broken build");
+	mend(f, "%s", d->server == SERVER_DAEMON ? "journalctl -u anybinderd  # or what it printed" :
+	     "dmesg | grep -i binder");
 }
 
 /** check_errors() - can it say why a call failed? */

@@ -20,8 +20,8 @@ static void built_in(struct doctor *d, struct finding *f, bool rust)
 	if (!doctor_grep(d, "/proc/cmdline", "binder.devices=", line)) {
 		find(f, d->works ? OUTCOME_WARNING : OUTCOME_PROBLEM, "built in, without binderfs, and "
 		     "with CONFIG_ANDROID_BINDER_DEVICES empty: there can be no device");
-		mend(f, "add binder.devices=binder,hwbinder,vndbinder to the kernel's command line "
-		     "(/etc/default/grub, then update-grub) and reboot");
+		mend(f, "update-grub && reboot  # after adding binder.devices=binder,hwbinder,vndbinder to "
+		     "GRUB_CMDLINE_LINUX in /etc/default/grub");
 		return;
 	}
 	find(f, OUTCOME_WARNING, "built in, its devices named on the command line, but there is no "
@@ -119,5 +119,5 @@ void check_secure_boot(struct doctor *d, struct finding *f)
 		return find(f, OUTCOME_OK, "%s: modules must be signed, but anybinderd is none", what);
 	find(f, OUTCOME_WARNING, "%s: only modules that are signed with an enrolled key can be loaded",
 	     what);
-	mend(f, "mokutil --import /var/lib/dkms/mok.pub && reboot, and enroll it there (docs/kmod.md)");
+	mend(f, "mokutil --import /var/lib/dkms/mok.pub && reboot  # and enroll it there: docs/kmod.md");
 }

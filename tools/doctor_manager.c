@@ -26,11 +26,11 @@ static void call_failed(struct doctor *d, struct finding *f, ab_conn *conn, int 
 	if (error == -EPIPE) {
 		find(f, OUTCOME_PROBLEM, "nobody is: calls are answered BR_DEAD_REPLY, which logs spell "
 		     "29189");
-		mend(f, "anybinder-servicemanager --device=%s & (or start the container that has "
-		     "Android's)", d->device);
+		mend(f, "anybinder-servicemanager --device=%s &  # or start the container that has "
+		     "Android's", d->device);
 	} else if (error == -ECOMM) {
 		find(f, OUTCOME_PROBLEM, "somebody is, but the driver refuses calls to it: %s", text);
-		mend(f, "%s", d->server == SERVER_DAEMON ? "journalctl -u anybinderd says which and why" :
+		mend(f, "%s", d->server == SERVER_DAEMON ? "journalctl -u anybinderd" :
 		     "dmesg | anybinder decode -");
 	} else {
 		find(f, OUTCOME_PROBLEM, "the call to it failed: %s", text);
@@ -48,7 +48,7 @@ static void name_manager(struct finding *f, const char *interface)
 			    "`anybinder ls` does not speak to", interface);
 	find(f, OUTCOME_WARNING, "somebody is, but no service manager: its interface is \"%s\"",
 	     interface);
-	mend(f, "end that program, and start anybinder-servicemanager, if names are wanted");
+	mend(f, "# end that program, and start anybinder-servicemanager, if names are wanted");
 }
 
 /** check_manager() - is somebody context manager, and answers? */
@@ -106,7 +106,7 @@ static void answers_as(const struct doctor *d, struct finding *f, enum ab_varian
 	if (variant == AB_ANDROID_13)
 		return find(f, OUTCOME_OK, "%s%s, like Android 11, 13 and 14", what, count);
 	find(f, OUTCOME_OK, "%s%s, like Android %s", what, count, ab_variant_name(variant));
-	mend(f, "anybinder ls --device=%s --android=%s (and so for all commands and clients)", d->device,
+	mend(f, "anybinder ls --device=%s --android=%s  # and so for all commands and clients", d->device,
 	     ab_variant_name(variant));
 }
 
@@ -131,5 +131,5 @@ void check_variant(struct doctor *d, struct finding *f)
 			return find(f, OUTCOME_NONE, "there is no service manager");
 	}
 	find(f, OUTCOME_WARNING, "the context manager lists no services in any way that we know");
-	mend(f, "anybinder call --device=%s --reply=s16 - _NTF shows what it is", d->device);
+	mend(f, "anybinder call --device=%s --reply=s16 - _NTF  # what is it?", d->device);
 }

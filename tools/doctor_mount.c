@@ -39,7 +39,7 @@ void check_bind_mount(struct doctor *d, struct finding *f)
 		return find(f, OUTCOME_OK, "the device is reached through its folder");
 	find(f, OUTCOME_PROBLEM, "the device alone was bind-mounted on %s: then only the first open of "
 	     "it works, later ones fail with \"stale file handle\"", d->device);
-	mend(f, "umount %s, then mount --bind the folder that the device is in, or ln -s to it",
+	mend(f, "umount %s  # then mount --bind the folder that the device is in, or ln -s to it",
 	     d->device);
 }
 
@@ -69,8 +69,8 @@ void check_permissions(struct doctor *d, struct finding *f)
 	if ((st.st_mode & 0666) != 0666) {
 		find(f, OUTCOME_WARNING, "mode %04o, owner %u, group %u: other users cannot open it",
 		     st.st_mode & 07777, (unsigned int)st.st_uid, (unsigned int)st.st_gid);
-		mend(f, "chmod 666 %s, once a context manager that you trust has it "
-		     "(anybinder-servicemanager@.service does so)", d->device);
+		mend(f, "chmod 666 %s  # once a context manager that you trust has it: what "
+		     "anybinder-servicemanager@.service does", d->device);
 	} else if (find_closed(d, closed)) {
 		find(f, OUTCOME_WARNING, "other users cannot pass %s", closed);
 		mend(f, "chmod o+x %s", closed);
@@ -155,7 +155,7 @@ void check_logs(struct doctor *d, struct finding *f)
 		find(f, OUTCOME_OK, "/sys/kernel/debug/binder");
 	else if (d->server == SERVER_BINDERFS) {
 		find(f, OUTCOME_WARNING, "no binder_logs: mounted without stats=global");
-		mend(f, "umount %s && mount -t %s -o stats=global binder %s (as root of the host)",
+		mend(f, "umount %s && mount -t %s -o stats=global binder %s  # as root of the host",
 		     d->mount.point, d->mount.type, d->mount.point);
 	} else {
 		find(f, OUTCOME_WARNING, "no place for the driver's logs and counters is visible");

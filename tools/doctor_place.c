@@ -39,7 +39,7 @@ void check_namespaces(struct doctor *d, struct finding *f)
 			    "process 1", text);
 	find(f, OUTCOME_WARNING, "anybinderd (pid %ld) has another mount namespace: its devices are "
 	     "not to be seen here", daemon);
-	mend(f, "nsenter -t %ld -m anybinder doctor; or mount --bind its folder into this namespace",
+	mend(f, "nsenter -t %ld -m anybinder doctor  # or mount --bind its folder into this namespace",
 	     daemon);
 }
 
@@ -56,11 +56,11 @@ void check_container(struct doctor *d, struct finding *f)
 			    "manager: give each a binderfs of its own", kind);
 	find(f, OUTCOME_WARNING, "%s: devices of the host are not seen in it by themselves", kind);
 	if (doctor_way(d, text) == WAY_DAEMON)
-		mend(f, "run it with --device=/dev/fuse --cap-add=SYS_ADMIN --cap-add=SYS_PTRACE "
+		mend(f, "# run it with --device=/dev/fuse --cap-add=SYS_ADMIN --cap-add=SYS_PTRACE "
 		     "--security-opt=apparmor=unconfined and start anybinderd in it; or start "
 		     "anybinderd on the host and add --volume=/dev/binderfs:/dev/binderfs:rslave");
 	else
-		mend(f, "mount a binderfs on the host, one for each container, and add "
+		mend(f, "# mount a binderfs on the host, one for each container, and add "
 		     "--volume=/dev/binderfs:/dev/binderfs:rslave");
 }
 
@@ -74,12 +74,12 @@ void check_security(struct doctor *d, struct finding *f)
 		label[0] = '\0';
 	if (selinux && !d->works) {
 		find(f, OUTCOME_WARNING, "SELinux enforces, and this is %.100s", label);
-		mend(f, "ausearch -m avc -ts recent; for containers: setsebool -P "
+		mend(f, "ausearch -m avc -ts recent  # for containers: setsebool -P "
 		     "container_use_devices on, or --security-opt=label=disable");
 	} else if (strstr(label, "(enforce)") && !d->works) {
 		find(f, OUTCOME_WARNING, "AppArmor's profile %.100s forbids mounts and much of ptrace, "
 		     "which anybinderd needs", label);
-		mend(f, "start the container with --security-opt=apparmor=unconfined");
+		mend(f, "# start the container with --security-opt=apparmor=unconfined");
 	} else if (selinux || strstr(label, "(enforce)")) {
 		find(f, OUTCOME_OK, "%s enforces, and lets this process use the device", selinux ?
 		     "SELinux" : "AppArmor");
@@ -102,5 +102,5 @@ void check_wsl(struct doctor *d, struct finding *f)
 		return find(f, OUTCOME_OK, "WSL: its kernel has no binder, but anybinderd can run");
 	find(f, OUTCOME_WARNING, "WSL: its kernel %.100s has no binder and is too old for anybinderd",
 	     release);
-	mend(f, "wsl.exe --update, then wsl.exe --shutdown, until uname -r is 6.9 or newer");
+	mend(f, "wsl.exe --update; wsl.exe --shutdown  # until uname -r is 6.9 or newer");
 }

@@ -85,7 +85,7 @@ static bool modprobe(const struct doctor *d, char text[DOCTOR_LINE])
 		snprintf(text, DOCTOR_LINE, "modprobe binder_linux && " MOUNT, "binder");
 	else
 		snprintf(text, DOCTOR_LINE, "modprobe binder_linux "
-			 "devices=binder,hwbinder,vndbinder, and use /dev/binder");
+			 "devices=binder,hwbinder,vndbinder  # they are in /dev");
 	return true;
 }
 
@@ -109,7 +109,7 @@ static void daemon_start(const struct doctor *d, char text[DOCTOR_LINE])
 
 enum way doctor_way(const struct doctor *d, char text[DOCTOR_LINE])
 {
-	const char *host = doctor_container(d) ? "on the host: " : "";
+	const char *host = doctor_container(d) ? "  # on the host" : "";
 	char command[DOCTOR_LINE];
 
 	if (doctor_filesystem(d, "binder") || doctor_filesystem(d, "anybinder")) {
@@ -118,7 +118,7 @@ enum way doctor_way(const struct doctor *d, char text[DOCTOR_LINE])
 		return WAY_MOUNT;
 	}
 	if (modprobe(d, command)) {
-		snprintf(text, DOCTOR_LINE, "%s%.900s", host, command);
+		snprintf(text, DOCTOR_LINE, "%.900s%s", command, host);
 		return WAY_MODPROBE;
 	}
 	if (daemon_has_passthrough(d, command)) {
@@ -126,11 +126,11 @@ enum way doctor_way(const struct doctor *d, char text[DOCTOR_LINE])
 		return WAY_DAEMON;
 	}
 	if (doctor_old_module(d, command))
-		snprintf(text, DOCTOR_LINE, "%sdkms autoinstall && modprobe anybinder && " MOUNT, host,
-			 "binder");
+		snprintf(text, DOCTOR_LINE, "dkms autoinstall && modprobe anybinder && " MOUNT "%s",
+			 "binder", host);
 	else
-		snprintf(text, DOCTOR_LINE, "%sapt-get install anybinder-dkms (or make -C kmod "
-			 "dkms-install, see docs/kmod.md), then modprobe anybinder && " MOUNT, host,
-			 "binder");
+		snprintf(text, DOCTOR_LINE, "apt-get install anybinder-dkms && modprobe anybinder && "
+			 MOUNT "  # or make -C kmod dkms-install: docs/kmod.md%s", "binder",
+			 host[0] ? "; on the host" : "");
 	return WAY_BUILD;
 }

@@ -2,9 +2,13 @@
 /* `anybinder ls`: the names that the service manager knows. */
 #include "tools/target.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define ANSWER_S 5
 
 static const char help[] =
 "Usage: anybinder ls [OPTIONS]\n"
@@ -25,11 +29,119 @@ struct row {
 	const char *state;
 };
 
-static void find_comm(struct row *row)
+/** struct listing - of a device; @left: a thread is still asking, so the connection stays */
+struct listing {
+	struct common common;
+	ab_conn *conn;
+	bool whole, left;
+	struct ab_service_info *infos;
+	size_t nr_infos;
+};
+
+/* ---- whether it answers ---------------------------------------------------------------- */
+
+/**
+ * struct question - to a service, in a thread of its own, as it may never answer
+ * @done: by the thread
+ * @given_up: by who waits for it; then the thread frees this
+ */
+struct question {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	bool done, given_up;
+	ab_conn *conn;
+	char *name, *interface;
+	int ret;
+};
+
+static void question_free(struct question *q)
+{
+	pthread_cond_destroy(&q->answered);
+	pthread_mutex_destroy(&q->lock);
+	free(q->interface);
+	free(q->name);
+	free(q);
+}
+
+static void *put_question(void *data)
+{
+	struct question *q = data;
+	ab_object *object;
+	bool given_up;
+
+	q->ret = ab_service_check(q->conn, q->name, &object);
+	if (!q->ret)
+		q->ret = ab_interface(object, &q->interface);
+	ab_object_put(object);
+	pthread_mutex_lock(&q->lock);
+	q->done = true;
+	given_up = q->given_up;
+	pthread_cond_signal(&q->answered);
+	pthread_mutex_unlock(&q->lock);
+	if (given_up)
+		question_free(q);
+	return NULL;
+}
+
+static struct question *question_new(ab_conn *conn, const char *name)
+{
+	struct question *q = calloc(1, sizeof(*q));
+	pthread_t thread;
+
+	if (!q)
+		return NULL;
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->answered, NULL);
+	q->conn = conn;
+	q->name = strdup(name);
+	if (q->name && !pthread_create(&thread, NULL, put_question, q)) {
+		pthread_detach(thread);
+		return q;
+	}
+	question_free(q);
+	return NULL;
+}
+
+static void ask(struct listing *l, struct row *row)
+{
+	struct question *q = question_new(l->conn, row->name);
+	struct timespec until;
+	int late = 0;
+
+	row->state = "?";
+	if (!q)
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ANSWER_S;
+	pthread_mutex_lock(&q->lock);
+	while (!q->done && !late)
+		late = pthread_cond_timedwait(&q->answered, &q->lock, &until);
+	q->given_up = !q->done;
+	if (q->given_up) {
+		l->left = true;
+		row->state = "hangs";
+		pthread_mutex_unlock(&q->lock);
+		return;
+	}
+	pthread_mutex_unlock(&q->lock);
+	row->interface = q->interface;
+	q->interface = NULL;
+	row->state = !q->ret ? "answers" : q->ret == -ENOENT || q->ret == -EPIPE ? "gone"
+									   : ab_strerror(q->ret);
+	question_free(q);
+}
+
+/* ---- whose it is ---------------------------------------------------------------- */
+
+static void find_process(const struct listing *l, struct row *row)
 {
 	char path[64];
 	FILE *file;
 
+	for (size_t i = 0; i < l->nr_infos; i++) {
+		if (!strcmp(l->infos[i].name, row->name))
+			row->pid = l->infos[i].pid;
+	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)row->pid);
 	file = row->pid > 0 ? fopen(path, "re") : NULL;
 	if (!file || !fgets(row->comm, sizeof(row->comm), file))
@@ -39,35 +151,22 @@ static void find_comm(struct row *row)
 		fclose(file);
 }
 
-static void ask(ab_conn *conn, struct row *row)
-{
-	ab_object *object;
-	int ret = ab_service_check(conn, row->name, &object);
+/* ---- all of them ---------------------------------------------------------------- */
 
-	if (!ret)
-		ret = ab_interface(object, &row->interface);
-	ab_object_put(object);
-	row->state = !ret ? "answers" : ret == -ENOENT || ret == -EPIPE ? "gone" : ab_strerror(ret);
+static struct json_object *json_text(const char *text)
+{
+	return text && text[0] ? json_object_new_string(text) : NULL;
 }
 
-static pid_t pid_of(const struct ab_service_info *infos, size_t nr, const char *name)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(infos[i].name, name))
-			return infos[i].pid;
-	}
-	return 0;
-}
-
-static void print_row(const struct common *common, const struct row *row, bool whole)
+static void print_row(const struct listing *l, const struct row *row)
 {
 	struct json_object *json;
 
-	if (!common->json && !whole) {
+	if (!l->common.json && !l->whole) {
 		puts(row->name);
 		return;
 	}
-	if (!common->json) {
+	if (!l->common.json) {
 		printf("%-40s %7d  %-16s %-8s %s\n", row->name, (int)row->pid,
 		       row->comm[0] ? row->comm : "-", row->state,
 		       row->interface && row->interface[0] ? row->interface : "-");
@@ -75,47 +174,42 @@ static void print_row(const struct common *common, const struct row *row, bool w
 	}
 	json = json_object_new_object();
 	json_object_object_add(json, "name", json_object_new_string(row->name));
-	if (whole) {
+	if (l->whole) {
 		json_object_object_add(json, "pid", json_object_new_int((int)row->pid));
-		json_object_object_add(json, "program", json_object_new_string(row->comm));
-		json_object_object_add(json, "state", json_object_new_string(row->state));
-		json_object_object_add(json, "interface", row->interface ?
-				       json_object_new_string(row->interface) : NULL);
+		json_object_object_add(json, "program", json_text(row->comm));
+		json_object_object_add(json, "state", json_text(row->state));
+		json_object_object_add(json, "interface", json_text(row->interface));
 	}
 	json_line(json);
 }
 
-static int list(const struct common *common, ab_conn *conn, bool whole)
+static int list(struct listing *l)
 {
-	struct ab_service_info *infos = NULL;
-	size_t nr, nr_infos = 0;
+	size_t nr;
 	char **names;
-	int ret = ab_service_list(conn, AB_DUMP_ALL, &names, &nr);
+	int ret = ab_service_list(l->conn, AB_DUMP_ALL, &names, &nr);
 
-	if (ret == -EPIPE) {
-		fprintf(stderr, "anybinder: %s: there is no service manager; start "
-			"anybinder-servicemanager --device=%s\n", common->device, common->device);
-		return EXIT_FAILED;
-	}
+	if (ret == -EPIPE)
+		return target_lost(&l->common);
 	if (ret)
-		return common_error(common, conn, ret, "list the services of %s", common->device);
+		return common_error(&l->common, l->conn, ret, "list the services of %s",
+				    l->common.device);
 	/* Older managers do not tell whose a name is. */
-	if (whole && ab_service_info(conn, &infos, &nr_infos))
-		nr_infos = 0;
-	if (whole && !common->json)
+	if (l->whole && ab_service_info(l->conn, &l->infos, &l->nr_infos))
+		l->nr_infos = 0;
+	if (l->whole && !l->common.json)
 		printf("%-40s %7s  %-16s %-8s %s\n", "NAME", "PID", "PROGRAM", "STATE", "INTERFACE");
 	for (size_t i = 0; i < nr; i++) {
 		struct row row = { .name = names[i] ? names[i] : "" };
 
-		if (whole) {
-			row.pid = pid_of(infos, nr_infos, row.name);
-			find_comm(&row);
-			ask(conn, &row);
+		if (l->whole) {
+			find_process(l, &row);
+			ask(l, &row);
 		}
-		print_row(common, &row, whole);
+		print_row(l, &row);
 		free(row.interface);
 	}
-	ab_service_info_free(infos, nr_infos);
+	ab_service_info_free(l->infos, l->nr_infos);
 	ab_strings_free(names, nr);
 	return EXIT_OK;
 }
@@ -124,26 +218,25 @@ static int list(const struct common *common, ab_conn *conn, bool whole)
 int command_ls(int argc, char **argv)
 {
 	static const struct option options[] = { COMMON_OPTIONS, { 0 } };
-	struct common common = { .name = "ls", .device = DEVICE_DEFAULT };
-	bool whole = false;
+	struct listing l = { .common = { .name = "ls", .device = DEVICE_DEFAULT } };
 	int opt, code;
-	ab_conn *conn;
 
 	while ((opt = getopt_long(argc, argv, "l", options, NULL)) != -1) {
 		if (opt == 'l') {
-			whole = true;
+			l.whole = true;
 			continue;
 		}
-		code = common_option(&common, opt, help);
+		code = common_option(&l.common, opt, help);
 		if (code != COMMON_NEXT)
 			return code;
 	}
 	if (optind < argc)
 		return usage_error("ls ", "what is \"%s\"?", argv[optind]);
-	code = common_open(&common, &conn);
+	code = common_open(&l.common, &l.conn);
 	if (code)
 		return code;
-	code = list(&common, conn, whole);
-	ab_close(conn);
+	code = list(&l);
+	if (!l.left)
+		ab_close(l.conn);
 	return code;
 }

@@ -2,6 +2,8 @@
 /* `anybinder ping`: does an object answer, and how fast? */
 #include "tools/target.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,6 +11,8 @@
 #define COUNT_MAX 1000000
 #define INTERVAL_MS_DEFAULT 1000
 #define INTERVAL_MS_MAX 3600000
+#define TIMEOUT_DEFAULT 10
+#define TIMEOUT_MAX 86400
 
 static const char help[] =
 "Usage: anybinder ping [OPTIONS] [NAME]\n"
@@ -17,15 +21,29 @@ static const char help[] =
 "\n"
 "  -c, --count=N          so many times (default 1; 0: until interrupted)\n"
 "  -i, --interval=MS      milliseconds between them (default 1000)\n"
+"      --timeout=SECONDS  wait so long for an answer (default 10; 0: for ever)\n"
 COMMON_HELP
 "\n"
 "Exit status: 0 all were answered, 1 not, 2 used wrongly.\n";
 
+/**
+ * struct request - what is wanted, and what came of it
+ * @us: the times of @answered calls
+ */
 struct request {
 	struct common common;
 	const char *name;
-	unsigned long long count, interval_ms;
+	unsigned long long count, interval_ms, timeout_s;
+	double *us;
+	size_t sent, answered;
 };
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int sig)
+{
+	interrupted = 1;
+}
 
 static double now_us(void)
 {
@@ -35,59 +53,121 @@ static double now_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static void print_one(const struct request *r, unsigned long long nr, double us)
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* ---- printing ---------------------------------------------------------------- */
+
+/* To nanoseconds: what the clock has not need not be printed. */
+static double rounded(double us)
+{
+	return (double)(long long)(us * 1000) / 1000;
+}
+
+static void print_one(const struct request *r, double us)
 {
 	struct json_object *json;
 
 	if (!r->common.json) {
-		printf("%s: %.0f us\n", target_text(r->name), us);
+		printf("%s: seq=%zu time=%.0f us\n", target_text(r->name), r->sent, us);
 		fflush(stdout);
 		return;
 	}
 	json = json_object_new_object();
 	json_object_object_add(json, "ping", json_object_new_string(target_text(r->name)));
-	json_object_object_add(json, "seq", json_object_new_int64((int64_t)nr));
-	json_object_object_add(json, "us", json_object_new_double(us));
+	json_object_object_add(json, "seq", json_object_new_int64((int64_t)r->sent));
+	json_object_object_add(json, "us", json_object_new_double(rounded(us)));
 	json_line(json);
 	fflush(stdout);
 }
 
-static void print_sum(const struct request *r, unsigned long long nr, double least, double most,
-		      double sum)
+static void print_sum(struct request *r)
 {
-	if (!r->common.json && nr > 1)
-		printf("%llu answered; %.0f us the fastest, %.0f on average, %.0f the slowest\n", nr,
-		       least, sum / (double)nr, most);
+	static const char *const names[] = { "min_us", "median_us", "avg_us", "max_us" };
+	double sum = 0, values[4] = { 0 };
+	struct json_object *json;
+
+	qsort(r->us, r->answered, sizeof(*r->us), compare);
+	for (size_t i = 0; i < r->answered; i++)
+		sum += r->us[i];
+	if (r->answered) {
+		values[0] = r->us[0];
+		values[1] = r->us[r->answered / 2];
+		values[2] = sum / (double)r->answered;
+		values[3] = r->us[r->answered - 1];
+	}
+	if (!r->common.json) {
+		printf("%zu sent, %zu answered", r->sent, r->answered);
+		if (r->answered)
+			printf("; min/median/avg/max %.0f/%.0f/%.0f/%.0f us", values[0], values[1],
+			       values[2], values[3]);
+		putchar('\n');
+		return;
+	}
+	json = json_object_new_object();
+	json_object_object_add(json, "sent", json_object_new_int64((int64_t)r->sent));
+	json_object_object_add(json, "answered", json_object_new_int64((int64_t)r->answered));
+	for (size_t i = 0; r->answered && i < 4; i++)
+		json_object_object_add(json, names[i], json_object_new_double(rounded(values[i])));
+	json_line(json);
 }
 
-static int ping(const struct request *r, ab_conn *conn, ab_object *object)
+/* ---- calling ---------------------------------------------------------------- */
+
+/* Once. A service that died may be another process by the next time, so it is found anew. */
+static void ping_once(struct request *r, ab_conn *conn, ab_object **object)
 {
-	double least = 0, most = 0, sum = 0;
-	unsigned long long nr;
+	double begin;
+	int ret;
 
-	for (nr = 0; !r->count || nr < r->count; nr++) {
-		struct timespec pause = { .tv_sec = (time_t)(r->interval_ms / 1000),
-					  .tv_nsec = (long)(r->interval_ms % 1000) * 1000000 };
-		double begin, us;
-		int ret;
-
-		if (nr)
-			nanosleep(&pause, NULL);
-		begin = now_us();
-		ret = ab_ping(object);
-		us = now_us() - begin;
-		if (ret) {
-			print_sum(r, nr, least, most, sum);
-			return common_error(&r->common, conn, ret, "%s does not answer",
-					    target_text(r->name));
-		}
-		least = !nr || us < least ? us : least;
-		most = us > most ? us : most;
-		sum += us;
-		print_one(r, nr, us);
+	r->sent++;
+	target_deadline(r->name, (unsigned int)r->timeout_s);
+	if (!*object && target_find(&r->common, conn, r->name, object))
+		return target_deadline(NULL, 0);
+	begin = now_us();
+	ret = ab_ping(*object);
+	target_deadline(NULL, 0);
+	if (!ret) {
+		r->us[r->answered++] = now_us() - begin;
+		print_one(r, r->us[r->answered - 1]);
+		return;
 	}
-	print_sum(r, nr, least, most, sum);
-	return EXIT_OK;
+	if (ret == -EPIPE && !r->name)
+		target_lost(&r->common);
+	else
+		common_error(&r->common, conn, ret, "%s does not answer", target_text(r->name));
+	ab_object_put(*object);
+	*object = NULL;
+}
+
+static int ping(struct request *r, ab_conn *conn)
+{
+	struct timespec pause = { .tv_sec = (time_t)(r->interval_ms / 1000),
+				  .tv_nsec = (long)(r->interval_ms % 1000) * 1000000 };
+	/* The first one ends it with a sum, the second at once. */
+	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
+	size_t most = r->count ? (size_t)r->count : COUNT_MAX;
+	ab_object *object = NULL;
+
+	r->us = malloc(most * sizeof(*r->us));
+	if (!r->us)
+		return common_error(&r->common, conn, -ENOMEM, "ping");
+	sigaction(SIGINT, &action, NULL);
+	while (!interrupted && r->sent < most) {
+		if (r->sent)
+			nanosleep(&pause, NULL);
+		if (!interrupted)
+			ping_once(r, conn, &object);
+	}
+	ab_object_put(object);
+	if (most > 1 || r->common.json)
+		print_sum(r);
+	free(r->us);
+	return r->answered == r->sent ? EXIT_OK : EXIT_FAILED;
 }
 
 static int parse(struct request *r, int argc, char **argv)
@@ -96,6 +176,7 @@ static int parse(struct request *r, int argc, char **argv)
 		COMMON_OPTIONS,
 		{ "count", required_argument, NULL, 'c' },
 		{ "interval", required_argument, NULL, 'i' },
+		{ "timeout", required_argument, NULL, 't' },
 		{ 0 },
 	};
 	int opt, code;
@@ -108,6 +189,10 @@ static int parse(struct request *r, int argc, char **argv)
 			if (!parse_number(optarg, 0, INTERVAL_MS_MAX, &r->interval_ms))
 				return usage_error("ping ", "-i %s: 0 to %d ms", optarg,
 						   INTERVAL_MS_MAX);
+		} else if (opt == 't') {
+			if (!parse_number(optarg, 0, TIMEOUT_MAX, &r->timeout_s))
+				return usage_error("ping ", "--timeout=%s: 0 to %d seconds", optarg,
+						   TIMEOUT_MAX);
 		} else {
 			code = common_option(&r->common, opt, help);
 			if (code != COMMON_NEXT)
@@ -124,9 +209,8 @@ static int parse(struct request *r, int argc, char **argv)
 int command_ping(int argc, char **argv)
 {
 	struct request r = { .common = { .name = "ping", .device = DEVICE_DEFAULT }, .count = 1,
-			     .interval_ms = INTERVAL_MS_DEFAULT };
+			     .interval_ms = INTERVAL_MS_DEFAULT, .timeout_s = TIMEOUT_DEFAULT };
 	int code = parse(&r, argc, argv);
-	ab_object *object = NULL;
 	ab_conn *conn;
 
 	if (code != COMMON_NEXT)
@@ -134,10 +218,7 @@ int command_ping(int argc, char **argv)
 	code = common_open(&r.common, &conn);
 	if (code)
 		return code;
-	code = target_find(&r.common, conn, r.name, &object);
-	if (!code)
-		code = ping(&r, conn, object);
-	ab_object_put(object);
+	code = ping(&r, conn);
 	ab_close(conn);
 	return code;
 }

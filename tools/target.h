@@ -7,8 +7,10 @@
 
 /**
  * target_find() - find an object, or say why not
+ * @common: options of the subcommand
+ * @conn: of its device
  * @name: with the service manager; NULL: the context manager itself
- * @object: receives it, for ab_object_put()
+ * @object: receives it, for ab_object_put(); NULL after a failure
  *
  * Return: an exit code.
  */
@@ -17,5 +19,15 @@ int target_find(const struct common *common, ab_conn *conn, const char *name,
 
 /** target_text() - @name, or words for the context manager */
 const char *target_text(const char *name);
+
+/** target_lost() - say that there is no context manager. Return: EXIT_FAILED. */
+int target_lost(const struct common *common);
+
+/**
+ * target_deadline() - end the program with words when an object does not answer in time
+ * @name: of the object; kept
+ * @seconds: 0 takes the deadline back
+ */
+void target_deadline(const char *name, unsigned int seconds);
 
 #endif
