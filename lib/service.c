@@ -255,7 +255,7 @@ static int read_infos(ab_parcel *out, struct ab_service_info **infos, size_t *co
 	return ret;
 }
 
-int ab_service_info(ab_conn *conn, struct ab_service_info **infos, size_t *count)
+int ab_service_infos(ab_conn *conn, struct ab_service_info **infos, size_t *count)
 {
 	ab_parcel *out;
 	int ret;

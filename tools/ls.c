@@ -195,7 +195,7 @@ static int list(struct listing *l)
 		return common_error(&l->common, l->conn, ret, "list the services of %s",
 				    l->common.device);
 	/* Older managers do not tell whose a name is. */
-	if (l->whole && ab_service_info(l->conn, &l->infos, &l->nr_infos))
+	if (l->whole && ab_service_infos(l->conn, &l->infos, &l->nr_infos))
 		l->nr_infos = 0;
 	if (l->whole && !l->common.json)
 		printf("%-40s %7s  %-16s %-8s %s\n", "NAME", "PID", "PROGRAM", "STATE", "INTERFACE");

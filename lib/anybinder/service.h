@@ -87,14 +87,14 @@ struct ab_service_info {
 };
 
 /**
- * ab_service_info() - names, and the processes that have them
+ * ab_service_infos() - names, and the processes that have them
  * @conn: the connection
  * @infos: receives @count of them, for ab_service_info_free()
  * @count: receives their number
  *
  * Return: 0; -EOPNOTSUPP before Android 12.
  */
-AB_EXPORT int ab_service_info(ab_conn *conn, struct ab_service_info **infos, size_t *count);
+AB_EXPORT int ab_service_infos(ab_conn *conn, struct ab_service_info **infos, size_t *count);
 AB_EXPORT void ab_service_info_free(struct ab_service_info *infos, size_t count);
 
 typedef struct ab_watch ab_watch;

@@ -298,14 +298,14 @@ static void infos(ab_conn *server, ab_conn *client)
 
 	CHECK_OK(ab_service_add(server, NAME, object, AB_DUMP_NORMAL));
 	if (has(client, AB_SM_GET_DEBUG_INFO)) {
-		CHECK_OK(ab_service_info(client, &list, &nr));
+		CHECK_OK(ab_service_infos(client, &list, &nr));
 		CHECK_EQ(nr, 2);
 		CHECK(!strcmp(list[0].name, "manager") && !strcmp(list[1].name, NAME));
 		CHECK_NE(list[0].pid, getpid());
 		CHECK_EQ(list[1].pid, getpid());
 		ab_service_info_free(list, nr);
 	} else {
-		CHECK_EQ(ab_service_info(client, &list, &nr), -EOPNOTSUPP);
+		CHECK_EQ(ab_service_infos(client, &list, &nr), -EOPNOTSUPP);
 	}
 	ab_object_put(object);
 }

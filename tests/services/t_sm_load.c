@@ -89,7 +89,7 @@ static void many(enum ab_variant variant)
 		struct ab_service_info *infos;
 		size_t nr;
 
-		CHECK_OK(ab_service_info(conn, &infos, &nr));
+		CHECK_OK(ab_service_infos(conn, &infos, &nr));
 		CHECK_EQ(nr, SERVICES + 1);
 		CHECK_EQ(infos[nr - 1].pid, pid);
 		ab_service_info_free(infos, nr);
