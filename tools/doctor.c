@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* `anybinder doctor`: the list of checks, and what is printed of them. */
+/* `anybinder doctor`: its options, and what is printed of the checks. */
 #include "tools/doctor.h"
 #include "tools/options.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "lib/sys.h"
+#define TIMEOUT_DEFAULT 10
+#define TIMEOUT_MAX 600
 
 static const char help[] =
 "Usage: anybinder doctor [OPTIONS]\n"
@@ -15,54 +17,23 @@ static const char help[] =
 "Use a binder device as a program would, and say what is wrong and what to type\n"
 "about it. Without --device the first that there is.\n"
 "\n"
-"      --device=PATH  binder device\n"
-"      --all          also checks that do not apply here\n"
-"      --json         one JSON object a line\n"
-"      --help         print this text\n"
+"      --device=PATH      binder device\n"
+"      --timeout=SECONDS  how long a check may take (default 10, limit 600)\n"
+"      --all              also checks that do not apply here\n"
+"      --json             one JSON object a line\n"
+"      --help             print this text\n"
 "\n"
 "Exit status: 0 ready, 1 not ready, 2 used wrongly.\n";
-
-/* In an order in which the first problem is the one to mend first. */
-static const struct {
-	const char *name;
-	check_fn *run;
-} checks[] = {
-	{ "device", check_device },
-	{ "bind mount", check_bind_mount },
-	{ "open", check_open },
-	{ "protocol", check_protocol },
-	{ "mapping", check_mapping },
-	{ "self test", check_self_test },
-	{ "context manager", check_manager },
-	{ "Android", check_variant },
-	{ "driver", check_driver },
-	{ "permissions", check_permissions },
-	{ "extended errors", check_errors },
-	{ "logs", check_logs },
-	{ "binderfs", check_binderfs },
-	{ "kernel driver", check_kernel_driver },
-	{ "modules", check_modules },
-	{ "Secure Boot", check_secure_boot },
-	{ "FUSE", check_fuse },
-	{ "passthrough", check_passthrough },
-	{ "FUSE timeouts", check_timeouts },
-	{ "ptrace", check_ptrace },
-	{ "capabilities", check_capabilities },
-	{ "namespaces", check_namespaces },
-	{ "container", check_container },
-	{ "security module", check_security },
-	{ "WSL", check_wsl },
-};
 
 static const char *const outcomes[] = {
 	[OUTCOME_NONE] = "not applicable", [OUTCOME_OK] = "ok", [OUTCOME_WARNING] = "warning",
 	[OUTCOME_PROBLEM] = "problem",
 };
 
-/** struct request - what is wanted; @first: what hinders most */
+/** struct request - what is wanted; @first: what hinders most, if anything does */
 struct request {
 	struct doctor doctor;
-	bool json, all;
+	bool json, all, ready;
 	struct finding first;
 };
 
@@ -128,24 +99,29 @@ static void print_verdict(const struct request *r, bool ready)
 	}
 }
 
+static void take_finding(void *data, const char *name, const struct finding *f)
+{
+	struct request *r = data;
+
+	print_finding(r, name, f);
+	if (f->outcome == OUTCOME_PROBLEM && r->ready) {
+		r->ready = false;
+		r->first = *f;
+	}
+}
+
 static int examine(struct request *r)
 {
-	bool ready = true;
+	int ret;
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
-		struct finding f = { .outcome = OUTCOME_NONE };
-
-		checks[i].run(&r->doctor, &f);
-		print_finding(r, checks[i].name, &f);
-		if (f.outcome == OUTCOME_PROBLEM && ready) {
-			ready = false;
-			r->first = f;
-		}
+	r->ready = true;
+	ret = doctor_run(&r->doctor, take_finding, r);
+	if (ret) {
+		fprintf(stderr, "anybinder: doctor: %s\n", strerror(-ret));
+		return EXIT_FAILED;
 	}
-	print_verdict(r, ready);
-	if (r->doctor.fd >= 0)
-		ab_sys_close(r->doctor.fd);
-	return ready ? EXIT_OK : EXIT_FAILED;
+	print_verdict(r, r->ready);
+	return r->ready ? EXIT_OK : EXIT_FAILED;
 }
 
 /* Return: COMMON_NEXT, or an exit code. */
@@ -153,12 +129,14 @@ static int parse(struct request *r, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, 'D' },
+		{ "timeout", required_argument, NULL, 't' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "json", no_argument, NULL, 'J' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "root", required_argument, NULL, 'r' }, /* for tests: another /proc, /sys, /dev */
 		{ 0 },
 	};
+	unsigned long long seconds;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -169,6 +147,11 @@ static int parse(struct request *r, int argc, char **argv)
 			r->json = true;
 		} else if (opt == 'a') {
 			r->all = true;
+		} else if (opt == 't') {
+			if (!parse_number(optarg, 1, TIMEOUT_MAX, &seconds))
+				return usage_error("doctor ", "--timeout=%s: 1 to %d seconds",
+						   optarg, TIMEOUT_MAX);
+			r->doctor.timeout_s = (int)seconds;
 		} else if (opt == 'r') {
 			r->doctor.root = optarg;
 		} else if (opt == 'h') {
@@ -186,7 +169,8 @@ static int parse(struct request *r, int argc, char **argv)
 /** command_doctor() - look for what is wrong. */
 int command_doctor(int argc, char **argv)
 {
-	struct request r = { .doctor = { .root = "", .fd = -1 } };
+	struct request r = { .doctor = { .root = "", .fd = -1,
+					  .timeout_s = TIMEOUT_DEFAULT } };
 	int code = parse(&r, argc, argv);
 	char *whole = NULL;
 

@@ -3,6 +3,7 @@
  * `anybinder doctor`: checks, each of which finds something and says how to mend it.
  * What a device does is found by using it; files only explain why it does not.
  *
+ *   doctor_run      the list of checks, run so that one that hangs stops no other
  *   doctor_device   the device: there, opens, speaks, maps
  *   doctor_mount    where it lies: whose mount, whose permissions, other binderfs
  *   doctor_manager  who is context manager
@@ -54,9 +55,11 @@ struct mount {
  * @root: put before every path of the system's; "" but in tests
  * @device: that is looked at; NULL: there is none
  * @given: the user named it
+ * @timeout_s: of a check
  * @fd: of it; negative: it does not open
  * @speaks: it opens and has our protocol
  * @works: and can be mapped and used
+ * @silent: its context manager does not answer
  * @server: what is behind it
  * @mount: that it is on
  * @place: memory of @device, when it was found
@@ -65,8 +68,9 @@ struct doctor {
 	const char *root;
 	const char *device;
 	bool given;
+	int timeout_s;
 	int fd;
-	bool speaks, works;
+	bool speaks, works, silent;
 	enum server server;
 	struct mount mount;
 	char place[DOCTOR_PATH];
@@ -77,6 +81,20 @@ void find(struct finding *f, enum outcome outcome, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /** mend() - say what to type about it. */
 void mend(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- doctor_run.c ---------------------------------------------------------------------------- */
+
+typedef void finding_fn(void *data, const char *check, const struct finding *f);
+
+/**
+ * doctor_run() - make all checks
+ * @d: the patient; changed
+ * @fn: called for each in turn
+ * @data: for @fn
+ *
+ * Return: 0; -errno when no process can be made.
+ */
+int doctor_run(struct doctor *d, finding_fn *fn, void *data);
 
 /* ---- doctor_read.c ---------------------------------------------------------------- */
 

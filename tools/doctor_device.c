@@ -381,7 +381,7 @@ void check_errors(struct doctor *d, struct finding *f)
 	char parent[DOCTOR_PATH], path[DOCTOR_PATH + 40];
 	bool named;
 
-	if (!d->works)
+	if (!d->works || d->fd < 0)
 		return find(f, OUTCOME_NONE, "it cannot be used");
 	parent_of(d->device, parent);
 	snprintf(path, sizeof(path), "%s/features/extended_error", parent);

@@ -120,8 +120,8 @@ void check_variant(struct doctor *d, struct finding *f)
 	};
 	size_t nr;
 
-	if (!d->works)
-		return find(f, OUTCOME_NONE, "the device cannot be used");
+	if (!d->works || d->silent)
+		return find(f, OUTCOME_NONE, "there is no context manager that answers");
 	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
 		int ret = list_as(d, variants[i], &nr);
 
