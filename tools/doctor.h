@@ -60,6 +60,7 @@ struct mount {
  * @speaks: it opens and has our protocol
  * @works: and can be mapped and used
  * @silent: its context manager does not answer
+ * @foreign: its context manager is no service manager of the kind that we ask for lists
  * @server: what is behind it
  * @mount: that it is on
  * @place: memory of @device, when it was found
@@ -70,7 +71,7 @@ struct doctor {
 	bool given;
 	int timeout_s;
 	int fd;
-	bool speaks, works, silent;
+	bool speaks, works, silent, foreign;
 	enum server server;
 	struct mount mount;
 	char place[DOCTOR_PATH];
@@ -117,6 +118,14 @@ bool doctor_link(const struct doctor *d, const char *path, char target[DOCTOR_LI
 /** doctor_next_mount() - the next line of mountinfo. Return: whether there was one. */
 bool doctor_next_mount(FILE *file, struct mount *mount);
 FILE *doctor_open_mounts(const struct doctor *d);
+/**
+ * doctor_follow() - a path without symbolic links, as mountinfo has them
+ *
+ * Also where realpath() fails because what it leads to cannot be looked at: a dead daemon's.
+ *
+ * Return: false when it leads nowhere.
+ */
+bool doctor_follow(const struct doctor *d, const char *path, char whole[DOCTOR_PATH]);
 /** doctor_is_binderfs() - is it a type of ours or of a kernel's? */
 bool doctor_is_binderfs(const char *type);
 /**
@@ -153,6 +162,15 @@ bool doctor_old_module(const struct doctor *d, char release[DOCTOR_LINE]);
 
 /* ---- doctor_daemon.c: also what the way asks --------------------------------------------- */
 
+/* Where it cannot be started as we are. */
+#define DAEMON_GIVE "# give the container that runs anybinderd --cap-add=SYS_ADMIN " \
+	"--cap-add=SYS_PTRACE --device=/dev/fuse --security-opt=apparmor=unconfined; or run " \
+	"anybinderd on the host and bind its folder into the container"
+#define DAEMON_PTRACE "echo kernel.yama.ptrace_scope=2 >/etc/sysctl.d/50-ptrace.conf && reboot  " \
+	"# 3 cannot be undone before"
+
+/** daemon_no_ptrace() - is nobody, not even root, allowed to reach another's memory? */
+bool daemon_no_ptrace(const struct doctor *d);
 bool daemon_has_passthrough(const struct doctor *d, char why[DOCTOR_LINE]);
 /** daemon_timeout() - the setting that forbids it to start, and its value. Return: is there one? */
 bool daemon_timeout(const struct doctor *d, char name[DOCTOR_LINE], char value[DOCTOR_LINE]);

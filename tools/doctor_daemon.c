@@ -94,6 +94,13 @@ void check_passthrough(struct doctor *d, struct finding *f)
 	mend(f, "%s", text);
 }
 
+bool daemon_no_ptrace(const struct doctor *d)
+{
+	char line[DOCTOR_LINE];
+
+	return doctor_read(d, "/proc/sys/kernel/yama/ptrace_scope", line) && line[0] == '3';
+}
+
 /** check_ptrace() - the daemon reads and writes its clients' memory */
 void check_ptrace(struct doctor *d, struct finding *f)
 {
@@ -103,11 +110,10 @@ void check_ptrace(struct doctor *d, struct finding *f)
 		return;
 	if (!doctor_read(d, "/proc/sys/kernel/yama/ptrace_scope", line)) {
 		find(f, OUTCOME_OK, "no Yama that restricts it");
-	} else if (line[0] == '3') {
+	} else if (daemon_no_ptrace(d)) {
 		find(f, daemon_outcome(d), "kernel.yama.ptrace_scope is 3: anybinderd cannot reach its "
 		     "clients' memory");
-		mend(f, "echo kernel.yama.ptrace_scope=2 >/etc/sysctl.d/50-ptrace.conf && reboot  "
-		     "# 3 cannot be undone before");
+		mend(f, DAEMON_PTRACE);
 	} else if (line[0] == '0') {
 		find(f, OUTCOME_OK, "kernel.yama.ptrace_scope is 0");
 	} else {
@@ -147,9 +153,7 @@ void check_capabilities(struct doctor *d, struct finding *f)
 		return;
 	}
 	find(f, daemon_outcome(d), "not even root has %s here, which anybinderd needs", lacks);
-	mend(f, "# give the container that runs anybinderd --cap-add=SYS_ADMIN --cap-add=SYS_PTRACE "
-	     "--device=/dev/fuse --security-opt=apparmor=unconfined; or run anybinderd on the host "
-	     "and bind its folder into the container");
+	mend(f, DAEMON_GIVE);
 }
 
 bool daemon_timeout(const struct doctor *d, char name[DOCTOR_LINE], char value[DOCTOR_LINE])

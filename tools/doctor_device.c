@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,14 +32,25 @@ struct candidates {
 /* What cannot be looked at may be there: a dead daemon's, or in a closed folder. */
 static bool may_be_there(const struct doctor *d, const char *path)
 {
-	return doctor_exists(d, path) || (errno != ENOENT && errno != ENOTDIR);
+	return doctor_exists(d, path) || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP);
+}
+
+static bool is_listed(const char *list, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (const char *at = list; (at = strstr(at, path)); at++) {
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
+			return true;
+	}
+	return false;
 }
 
 static void add_candidate(struct candidates *c, const char *path)
 {
 	size_t len = strlen(c->others);
 
-	if (!may_be_there(c->doctor, path) || strstr(c->others, path))
+	if (!may_be_there(c->doctor, path) || is_listed(c->others, path))
 		return;
 	if (!c->doctor->device) {
 		snprintf(c->doctor->place, sizeof(c->doctor->place), "%s", path);
@@ -121,16 +131,12 @@ static void find_mount(struct doctor *d)
 /* Paths are compared with those of mountinfo, which has no symbolic links. */
 static void follow_links(struct doctor *d)
 {
-	char buf[DOCTOR_PATH], *real;
+	char whole[DOCTOR_PATH];
 
-	if (d->root[0])
+	if (!doctor_follow(d, d->device, whole))
 		return;
-	real = realpath(doctor_path(d, d->device, buf), NULL);
-	if (real) {
-		snprintf(d->place, sizeof(d->place), "%s", real);
-		d->device = d->place;
-	}
-	free(real);
+	snprintf(d->place, sizeof(d->place), "%s", whole);
+	d->device = d->place;
 }
 
 static void missing(struct doctor *d, struct finding *f, const char *others)
@@ -228,13 +234,27 @@ static void parent_of(const char *path, char parent[DOCTOR_PATH])
 	snprintf(parent, DOCTOR_PATH, "%.*s", slash && slash > path ? (int)(slash - path) : 1, path);
 }
 
+/* Return: false: no FUSE mount is there that could be dead. */
+static bool dead_mount(const struct doctor *d, struct finding *f)
+{
+	if (strncmp(d->mount.type, "fuse", 4))
+		return false;
+	find(f, OUTCOME_PROBLEM, "the daemon that served it has gone, its mount is left");
+	if (d->server == SERVER_DAEMON)
+		mend(f, "anybinderd %s &  # it takes the dead mount away itself", d->mount.point);
+	else
+		mend(f, "umount -l %s  # of type %s, which is not anybinderd's", d->mount.point,
+		     d->mount.type);
+	return true;
+}
+
 static void open_failed(struct doctor *d, struct finding *f, int error)
 {
-	char text[DOCTOR_LINE], parent[DOCTOR_PATH];
-	const char *point = d->mount.point[1] ? d->mount.point : parent;
+	char text[DOCTOR_LINE];
 
-	parent_of(d->device, parent);
 	doctor_way(d, text);
+	if ((error == -ENOTCONN || error == -ECONNABORTED) && dead_mount(d, f))
+		return;
 	switch (-error) {
 	case EACCES:
 		refused(d, f);
@@ -242,11 +262,6 @@ static void open_failed(struct doctor *d, struct finding *f, int error)
 	case EPERM:
 		find(f, OUTCOME_PROBLEM, "the device controller of the container's cgroup forbids it");
 		mend(f, "# give the container --device=%s, or a binderfs of its own", d->device);
-		break;
-	case ENOTCONN:
-	case ECONNABORTED:
-		find(f, OUTCOME_PROBLEM, "the daemon that served it has gone, its mount is left");
-		mend(f, "anybinderd %s &  # it takes the dead mount away itself", point);
 		break;
 	case ESTALE:
 		find(f, OUTCOME_PROBLEM, "it can be opened only once: the file alone was bind-mounted, "

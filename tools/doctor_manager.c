@@ -8,13 +8,22 @@
 
 #include "anybinder.h"
 
-static ab_conn *connect_as(const struct doctor *d, enum ab_variant variant)
+static int connect_as(const struct doctor *d, enum ab_variant variant, ab_conn **conn)
 {
 	struct ab_options options = { .variant = variant };
 	char path[DOCTOR_PATH];
-	ab_conn *conn;
 
-	return ab_open(&conn, doctor_path(d, d->device, path), &options) ? NULL : conn;
+	return ab_open(conn, doctor_path(d, d->device, path), &options);
+}
+
+/* What the checks before did one by one; now as programs do it. */
+static void connect_failed(struct doctor *d, struct finding *f, int error)
+{
+	d->works = false;
+	find(f, OUTCOME_PROBLEM, "the library cannot use the device, so nobody was asked: %s",
+	     strerror(-error));
+	mend(f, "%s", d->server == SERVER_DAEMON ? "journalctl -u anybinderd  # or what it printed" :
+	     "dmesg | grep -i binder");
 }
 
 /* The first call failed: what says that of the manager? */
@@ -39,9 +48,10 @@ static void call_failed(struct doctor *d, struct finding *f, ab_conn *conn, int 
 	}
 }
 
-static void name_manager(struct finding *f, const char *interface)
+static void name_manager(struct doctor *d, struct finding *f, const char *interface)
 {
-	if (!strcmp(interface, AB_MANAGER_INTERFACE))
+	d->foreign = strcmp(interface, AB_MANAGER_INTERFACE);
+	if (!d->foreign)
 		return find(f, OUTCOME_OK, "a service manager (%s)", interface);
 	if (strstr(interface, "IServiceManager"))
 		return find(f, OUTCOME_OK, "a service manager of another kind (\"%s\"), that "
@@ -54,13 +64,16 @@ static void name_manager(struct finding *f, const char *interface)
 /** check_manager() - is somebody context manager, and answers? */
 void check_manager(struct doctor *d, struct finding *f)
 {
-	ab_conn *conn = d->works ? connect_as(d, AB_VARIANT_DEFAULT) : NULL;
 	ab_object *manager = NULL;
 	char *interface = NULL, text[300];
+	ab_conn *conn;
 	int ret;
 
-	if (!conn)
+	if (!d->works)
 		return find(f, OUTCOME_NONE, "the device cannot be used");
+	ret = connect_as(d, AB_VARIANT_DEFAULT, &conn);
+	if (ret)
+		return connect_failed(d, f, ret);
 	ret = ab_manager(conn, &manager);
 	if (!ret)
 		ret = ab_ping(manager);
@@ -71,7 +84,7 @@ void check_manager(struct doctor *d, struct finding *f)
 		     ab_error_text(conn, ret, text, sizeof(text)));
 		mend(f, "anybinder call --device=%s --reply=s16 - _NTF", d->device);
 	} else {
-		name_manager(f, interface);
+		name_manager(d, f, interface);
 	}
 	free(interface);
 	ab_object_put(manager);
@@ -83,13 +96,14 @@ void check_manager(struct doctor *d, struct finding *f)
 /* Return: of its list; -EACCES: understood, but refused. */
 static int list_as(const struct doctor *d, enum ab_variant variant, size_t *nr)
 {
-	ab_conn *conn = connect_as(d, variant);
+	ab_conn *conn;
 	char **names = NULL;
-	int ret = -EBADF;
+	int ret = connect_as(d, variant, &conn);
 
 	*nr = 0;
-	if (conn)
-		ret = ab_service_list(conn, AB_DUMP_ALL, &names, nr);
+	if (ret)
+		return ret == -EACCES ? -EIO : ret;
+	ret = ab_service_list(conn, AB_DUMP_ALL, &names, nr);
 	ab_strings_free(names, *nr);
 	ab_close(conn);
 	return ret;
@@ -122,6 +136,9 @@ void check_variant(struct doctor *d, struct finding *f)
 
 	if (!d->works || d->silent)
 		return find(f, OUTCOME_NONE, "there is no context manager that answers");
+	/* The code of a list may mean anything to others. */
+	if (d->foreign)
+		return find(f, OUTCOME_NONE, "the context manager is not one of Android's services");
 	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
 		int ret = list_as(d, variants[i], &nr);
 

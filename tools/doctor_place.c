@@ -3,12 +3,14 @@
 #include "tools/doctor.h"
 
 #include <string.h>
+#include <unistd.h>
 
-/* Namespaces of ours that a process does not share, as words. */
-static void differing(const struct doctor *d, long pid, char text[100])
+/* Namespaces of ours that a process does not share, as words. Return: whether any was seen. */
+static bool differing(const struct doctor *d, long pid, char text[100])
 {
 	static const char *const kinds[] = { "mnt", "ipc", "pid", "user" };
 	char path[64], own[DOCTOR_LINE], its[DOCTOR_LINE];
+	bool seen = false;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -18,9 +20,13 @@ static void differing(const struct doctor *d, long pid, char text[100])
 		if (!doctor_link(d, path, own))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%ld/ns/%s", pid, kinds[i]);
-		if (doctor_link(d, path, its) && strcmp(own, its))
+		if (!doctor_link(d, path, its))
+			continue;
+		seen = true;
+		if (strcmp(own, its))
 			snprintf(text + len, 100 - len, "%s%s", len ? ", " : "", kinds[i]);
 	}
+	return seen;
 }
 
 /** check_namespaces() - do we see the same as the daemon and process 1? */
@@ -29,7 +35,9 @@ void check_namespaces(struct doctor *d, struct finding *f)
 	long daemon = doctor_find_process(d, "anybinderd");
 	char text[100];
 
-	differing(d, daemon ? daemon : 1, text);
+	if (!differing(d, daemon ? daemon : 1, text))
+		return find(f, OUTCOME_NONE, "uid %u may not see those of %s", (unsigned int)geteuid(),
+			    daemon ? "anybinderd" : "process 1");
 	if (!text[0])
 		return find(f, OUTCOME_OK, "the same as those of %s", daemon ? "anybinderd" :
 			    "process 1");

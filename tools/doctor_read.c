@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -102,6 +104,62 @@ bool doctor_link(const struct doctor *d, const char *path, char target[DOCTOR_LI
 	return len > 0;
 }
 
+/* Put what a link at @whole says in its place, in front of the rest of the path. */
+static void take_link(char whole[DOCTOR_PATH], const char *target, char rest[PATH_MAX])
+{
+	char old[PATH_MAX];
+
+	snprintf(old, sizeof(old), "%s", rest);
+	snprintf(rest, PATH_MAX, "%.1023s/%.3000s", target, old);
+	if (target[0] == '/')
+		whole[0] = '\0';
+	else
+		*strrchr(whole, '/') = '\0';
+}
+
+/* By words alone, as nothing there can be looked at. */
+static bool follow_words(const struct doctor *d, const char *path, char whole[DOCTOR_PATH])
+{
+	char rest[PATH_MAX], target[DOCTOR_LINE];
+	size_t len, links = 0;
+
+	snprintf(rest, sizeof(rest), "%s", path);
+	whole[0] = '\0';
+	for (;;) {
+		char *word = rest + strspn(rest, "/"), *slash = strrchr(whole, '/');
+		size_t at = strlen(whole);
+
+		len = strcspn(word, "/");
+		if (!len)
+			return whole[0];
+		if (at + len + 2 > DOCTOR_PATH)
+			return false;
+		if (len == 2 && !strncmp(word, "..", 2))
+			whole[slash ? slash - whole : 0] = '\0';
+		else if (len != 1 || word[0] != '.')
+			snprintf(whole + at, DOCTOR_PATH - at, "/%.*s", (int)len, word);
+		memmove(rest, word + len, strlen(word + len) + 1);
+		if (!whole[0] || !doctor_link(d, whole, target))
+			continue;
+		if (++links > 40)
+			return false;
+		take_link(whole, target, rest);
+	}
+}
+
+bool doctor_follow(const struct doctor *d, const char *path, char whole[DOCTOR_PATH])
+{
+	char *real = d->root[0] ? NULL : realpath(path, NULL);
+	bool found = real && strlen(real) < DOCTOR_PATH;
+
+	if (found)
+		snprintf(whole, DOCTOR_PATH, "%s", real);
+	else if (d->root[0] || errno != ENOENT)
+		found = follow_words(d, path, whole);
+	free(real);
+	return found;
+}
+
 /* ---- mounts ---------------------------------------------------------------- */
 
 FILE *doctor_open_mounts(const struct doctor *d)
@@ -159,6 +217,15 @@ bool doctor_is_binderfs(const char *type)
 
 /* ---- processes ---------------------------------------------------------------- */
 
+/* Has ended, and its parent has not asked. */
+static bool is_zombie(const struct doctor *d, const char *pid)
+{
+	char path[64], line[DOCTOR_LINE];
+
+	snprintf(path, sizeof(path), "/proc/%.20s/status", pid);
+	return doctor_grep(d, path, "State:\tZ", line);
+}
+
 long doctor_find_process(const struct doctor *d, const char *comm)
 {
 	char buf[DOCTOR_PATH], path[64], line[DOCTOR_LINE];
@@ -170,7 +237,8 @@ long doctor_find_process(const struct doctor *d, const char *comm)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.20s/comm", entry->d_name);
-		if (doctor_read(d, path, line) && !strcmp(line, comm))
+		if (doctor_read(d, path, line) && !strcmp(line, comm) &&
+		    !is_zombie(d, entry->d_name))
 			pid = atol(entry->d_name);
 	}
 	if (dir)

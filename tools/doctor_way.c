@@ -20,6 +20,10 @@ const char *doctor_container(const struct doctor *d)
 		{ "/proc/1/cgroup", "/docker", "docker" },
 		{ "/proc/1/cgroup", "/lxc", "lxc" },
 		{ "/proc/1/environ", "container=lxc", "lxc" },
+		{ "/proc/1/environ", "container=systemd-nspawn", "systemd-nspawn" },
+		{ "/proc/1/environ", "container=oci", "a container" },
+		/* With cgroup v2 the cgroup has no name in there. */
+		{ "/var/run/secrets/kubernetes.io", NULL, "kubernetes" },
 		{ "/run/host/container-manager", NULL, "a container" },
 	};
 	char line[DOCTOR_LINE];
@@ -89,6 +93,17 @@ static bool modprobe(const struct doctor *d, char text[DOCTOR_LINE])
 	return true;
 }
 
+/* A container that was not given what the daemon needs: it cannot be had from inside. */
+static bool confined(const struct doctor *d)
+{
+	char label[DOCTOR_LINE];
+
+	return daemon_lacks(d) ||
+	       (doctor_container(d) &&
+		(!doctor_exists(d, "/dev/fuse") ||
+		 doctor_grep(d, "/proc/self/attr/current", "(enforce)", label)));
+}
+
 /* The daemon, and what it wants before. */
 static void daemon_start(const struct doctor *d, char text[DOCTOR_LINE])
 {
@@ -97,6 +112,10 @@ static void daemon_start(const struct doctor *d, char text[DOCTOR_LINE])
 		    (doctor_exists(d, "/lib/systemd/system/anybinderd.service") ||
 		     doctor_exists(d, "/usr/local/lib/systemd/system/anybinderd.service"));
 
+	if (daemon_no_ptrace(d) || confined(d)) {
+		snprintf(text, DOCTOR_LINE, "%s", daemon_no_ptrace(d) ? DAEMON_PTRACE : DAEMON_GIVE);
+		return;
+	}
 	if (!doctor_exists(d, "/dev/fuse"))
 		snprintf(before, sizeof(before), "modprobe fuse && ");
 	if (daemon_timeout(d, name, value))

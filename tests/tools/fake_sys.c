@@ -8,6 +8,7 @@
  *   map ERROR            it cannot be mapped
  *   work ERROR           an empty BINDER_WRITE_READ fails
  *   extended ERROR       it knows no extended errors
+ *   threads ERROR        BINDER_SET_MAX_THREADS fails
  *   manager INTERFACE    somebody is context manager; otherwise nobody is
  *   android N            and lists one service, like that release (13)
  *   refuse ERROR         calls to the manager are refused
@@ -30,7 +31,7 @@
 #define REPLY_MAX 512
 
 static struct {
-	int open, version_error, map, work, extended, refuse, silent;
+	int open, version_error, map, work, extended, threads, refuse, silent;
 	int version;
 	char manager[100];
 	enum ab_variant android;
@@ -67,6 +68,8 @@ static void read_line(const char *word, const char *value)
 		fake.work = error;
 	else if (!strcmp(word, "extended"))
 		fake.extended = error;
+	else if (!strcmp(word, "threads"))
+		fake.threads = error;
 	else if (!strcmp(word, "manager"))
 		snprintf(fake.manager, sizeof(fake.manager), "%s", value);
 	else if (!strcmp(word, "android"))
@@ -245,6 +248,8 @@ int ab_sys_ioctl(int fd, unsigned int cmd, void *arg)
 	case BINDER_GET_EXTENDED_ERROR:
 		*(struct binder_extended_error *)arg = fake.error;
 		return fake.extended;
+	case BINDER_SET_MAX_THREADS:
+		return fake.threads;
 	case BINDER_WRITE_READ:
 		return write_read(arg);
 	default:
