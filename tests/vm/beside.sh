@@ -90,8 +90,13 @@ mounted() {
 
 # --- traffic
 
-# serve DEVICE - until "stop"
+# serve DEVICE - the sample service and a manager that knows it, until "stop"
 serve() {
+	rm -f /run/ready
+	mkfifo /run/ready
+	anybinder-servicemanager --device="$1" --ready-fd=8 8>/run/ready 9>&- >/dev/null 2>&1 &
+	services="$services $!"
+	read -r _ </run/ready || die "$1: the service manager does not start"
 	sample-service --device="$1" 9>&- >/dev/null 2>&1 &
 	services="$services $!"
 }
@@ -486,26 +491,27 @@ case_intree_and_ours_at_once() {
 callers=
 
 case_intree_survives_reloads() {
-	local i=0
+	local i=0 theirs
 
 	intree_begin
 	dmesg -c >/dev/null
 	serve /dev/binder
+	theirs=$services
+	services=
 	while [ $i -lt 5 ]; do
 		load
 		mounted
 		serve /dev/binderfs/binder
 		call /dev/binderfs/binder
 		call /dev/binder
-		# Only ours: the in-tree service goes on.
-		kill -KILL "${services##* }"
-		wait "${services##* }" 2>/dev/null
-		services=${services% *}
+		# Only ours: the in-tree driver's go on.
+		stop
 		umount /dev/binderfs
 		unload
 		call /dev/binder
 		i=$((i + 1))
 	done
+	services=$theirs
 	stop
 }
 
@@ -557,7 +563,7 @@ run_case() {
 	fi
 	echo "FAILED $1"
 	failed=$((failed + 1))
-	for pid in $(pidof sample-service hold-mapping tail); do
+	for pid in $(pidof sample-service anybinder-servicemanager hold-mapping tail); do
 		kill -KILL "$pid"
 	done
 	umount -l /dev/binderfs 2>/dev/null
