@@ -91,6 +91,14 @@ void binder_host_write_buffer(struct binder_alloc *alloc, size_t offset, const v
 /** binder_host_zero_buffer() - clear a piece of the receiver's buffer. Cannot fail. May sleep. */
 void binder_host_zero_buffer(struct binder_alloc *alloc, size_t offset, size_t len);
 
+/**
+ * binder_host_buffer_ready() - a buffer is complete; its receiver will soon be told of it
+ * @offset, @len: what was written, in bytes from the start of the mapping; @len may be 0
+ * For hosts whose receivers do not see writes at once: after this they must.
+ * Cannot fail. Context: may sleep; no locks held.
+ */
+void binder_host_buffer_ready(struct binder_alloc *alloc, size_t offset, size_t len);
+
 /* There is no function to read a buffer, and there must never be one: in the
  * user-space host every byte of it is writable by the receiver. */
 

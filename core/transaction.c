@@ -117,6 +117,16 @@ static bool send_defers(const struct send *s)
 	return s->reply ? s->tr->flags & TF_DEFER_COMPLETE : !(s->tr->flags & TF_ONE_WAY);
 }
 
+/* The data and, behind it, the offsets are what was written. */
+static void send_ready(const struct binder_buffer *buffer, struct binder_alloc *alloc)
+{
+	size_t len = buffer->data_size;
+
+	if (buffer->offsets_size)
+		len = ALIGN(len, sizeof(u64)) + buffer->offsets_size;
+	binder_host_buffer_ready(alloc, buffer->offset, len);
+}
+
 /* Everything up to queueing. On failure send_unbuild() takes back what was done. */
 static int send_build(struct send *s)
 {
@@ -138,6 +148,8 @@ static int send_build(struct send *s)
 		ret = binder_objects_copy(s->t, s->thread, s->tr, &s->failure);
 	if (!ret)
 		ret = binder_objects_translate(s->t, s->thread, &s->failure);
+	if (!ret)
+		send_ready(s->t->buffer, s->to->alloc);
 	if (!ret)
 		trace_binder_transaction(s->t, s->log.node_id, s->log.to_tid);
 	return ret;

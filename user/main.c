@@ -18,6 +18,7 @@
  *   host/handover    work that changes hands
  *   host/memory      client memory
  *   host/mapping     the memory that clients map
+ *   host/store       the same without passthrough: their page cache
  *   host/identity    pids and uids across namespaces
  */
 #include <errno.h>
@@ -113,7 +114,7 @@ static int serve(const struct binder_options *o, const sigset_t *signals)
 		ret = binder_mount_attach(o->mountpoint);
 	if (ret)
 		return ret;
-	ret = binder_fuse_handshake();
+	ret = binder_fuse_handshake(o->mapping);
 	if (ret) {
 		binder_mount_detach();
 		return ret;

@@ -166,6 +166,12 @@ void binder_host_zero_buffer(struct binder_alloc *alloc, size_t offset, size_t l
 		memset(map->arena + offset, 0, len);
 }
 
+void binder_host_buffer_ready(struct binder_alloc *alloc, size_t offset, size_t len)
+{
+	binder_witness_assert_none(BINDER_SITE);
+	map_check_range(&alloc->host, offset, len, "a buffer that is ready");
+}
+
 void binder_host_map_find(struct binder_proc *proc)
 {
 	struct sim_proc *sim = proc->host.sim;

@@ -41,10 +41,22 @@ bool daemon_prepare(struct daemon *d)
 	return !mkdir(d->mount, 0755);
 }
 
+/* Further options, separated by spaces; they stay where they are until the exec. */
+static int options_add(char **argv, int nr, int max)
+{
+	const char *more = getenv("ANYBINDERD_OPTIONS");
+	char *copy = more ? strdup(more) : NULL;
+	char *word = copy ? strtok(copy, " ") : NULL;
+
+	for (; word && nr < max; word = strtok(NULL, " "))
+		argv[nr++] = word;
+	return nr;
+}
+
 static void daemon_exec(const struct daemon *d, int ready)
 {
-	const char *path = getenv("ANYBINDERD");
-	char option[32];
+	char *path = getenv("ANYBINDERD");
+	char option[32], *argv[16] = { path, (char *)d->mount, option };
 	int log;
 
 	setpgid(0, 0);
@@ -54,7 +66,8 @@ static void daemon_exec(const struct daemon *d, int ready)
 	dup2(log, STDERR_FILENO);
 	close(log);
 	snprintf(option, sizeof(option), "--ready-fd=%d", ready);
-	execl(path, path, d->mount, option, NULL);
+	options_add(argv, 3, 15);
+	execv(path, argv);
 	dprintf(STDERR_FILENO, "exec %s: %s\n", path, strerror(errno));
 	_exit(127);
 }

@@ -158,6 +158,10 @@ void binder_host_write_buffer(struct binder_alloc *alloc, size_t offset, const v
 	memcpy(arena_at(alloc, offset, len), src, len);
 }
 
+void binder_host_buffer_ready(struct binder_alloc *alloc, size_t offset, size_t len)
+{
+}
+
 void binder_host_zero_buffer(struct binder_alloc *alloc, size_t offset, size_t len)
 {
 	binder_might_sleep(BINDER_SITE);

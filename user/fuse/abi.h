@@ -2,7 +2,7 @@
 /*
  * The FUSE protocol as this daemon speaks it: the system's <linux/fuse.h>, and
  * what headers older than the running kernel lack. Passthrough is protocol
- * 7.40 (Linux 6.9); Debian 12 builds against 7.38.
+ * 7.40 (Linux 6.9); Debian 12 builds against 7.38, and its kernel speaks 7.37.
  */
 #ifndef USER_FUSE_ABI_H
 #define USER_FUSE_ABI_H
@@ -11,8 +11,9 @@
 #include <sys/ioctl.h>
 #include <linux/fuse.h>
 
-/* Oldest kernel protocol with all we need (7.40: passthrough), and what we announce. */
-#define BINDER_FUSE_MINOR_MIN 40
+/* Oldest kernel protocol with all we need (7.36: flags2), and the newest we know. */
+#define BINDER_FUSE_MINOR_MIN 36
+#define BINDER_FUSE_MINOR_MAX 40
 
 #ifndef FUSE_PASSTHROUGH
 #define FUSE_PASSTHROUGH (1ULL << 37)

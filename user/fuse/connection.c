@@ -137,6 +137,54 @@ void binder_fuse_notify_poll(u64 kh)
 	sent(write(channel_fd[BINDER_CHANNEL_MAIN], &msg, sizeof(msg)), "a poll notice");
 }
 
+/* Notices that are answered: 0; -ENOENT also when all is unmounted; other -errno. */
+static int noticed(ssize_t n)
+{
+	if (n >= 0)
+		return 0;
+	return errno == ENODEV || errno == ECONNABORTED ? -ENOENT : -errno;
+}
+
+/**
+ * binder_fuse_notify_store() - put data into the page cache of an inode
+ * Context: may sleep until reads and writes of these pages are answered.
+ * Return: 0; -ENOENT: there is no such inode any more; other -errno, when some
+ * of it may have been put there.
+ */
+int binder_fuse_notify_store(u64 nodeid, u64 offset, const void *data, size_t len)
+{
+	struct {
+		struct fuse_out_header out;
+		struct fuse_notify_store_out store;
+	} msg = {
+		.out = { .len = sizeof(msg) + len, .error = FUSE_NOTIFY_STORE },
+		.store = { .nodeid = nodeid, .offset = offset, .size = len },
+	};
+	struct iovec iov[2] = {
+		{ .iov_base = &msg, .iov_len = sizeof(msg) },
+		{ .iov_base = (void *)data, .iov_len = len },
+	};
+
+	return noticed(writev(channel_fd[BINDER_CHANNEL_MAIN], iov, 2));
+}
+
+/**
+ * binder_fuse_notify_inval() - drop pages from the page cache of an inode
+ * Context and return: as binder_fuse_notify_store().
+ */
+int binder_fuse_notify_inval(u64 nodeid, u64 offset, u64 len)
+{
+	struct {
+		struct fuse_out_header out;
+		struct fuse_notify_inval_inode_out inval;
+	} msg = {
+		.out = { .len = sizeof(msg), .error = FUSE_NOTIFY_INVAL_INODE },
+		.inval = { .ino = nodeid, .off = offset, .len = len },
+	};
+
+	return noticed(write(channel_fd[BINDER_CHANNEL_MAIN], &msg, sizeof(msg)));
+}
+
 /**
  * binder_fuse_backing_open() - make a file one that opens can be backed by
  * Return: its id, for binder_fuse_backing_close(), or -errno.
@@ -158,29 +206,38 @@ void binder_fuse_backing_close(int id)
 		pr_err_ratelimited("FUSE cannot close backing file %d: %s\n", id, strerror(errno));
 }
 
-static int init_answer(const struct fuse_in_header *in, const struct fuse_init_in *init)
+static bool passthrough_offered(const struct fuse_init_in *init)
+{
+	u64 offered = init->flags | ((u64)init->flags2 << 32);
+
+	return init->minor >= BINDER_FUSE_MINOR_MAX && (offered & FUSE_PASSTHROUGH);
+}
+
+static int init_answer(const struct fuse_in_header *in, const struct fuse_init_in *init,
+		       bool passthrough)
 {
 	u64 offered = init->flags | ((u64)init->flags2 << 32);
 	u64 wanted = FUSE_INIT_EXT | FUSE_PARALLEL_DIROPS | FUSE_ATOMIC_O_TRUNC | FUSE_MAX_PAGES |
-		     FUSE_PASSTHROUGH;
+		     (passthrough ? FUSE_PASSTHROUGH : 0);
 	struct binder_fuse_init_out out = {
 		.major = FUSE_KERNEL_VERSION,
-		.minor = BINDER_FUSE_MINOR_MIN,
+		.minor = min_t(u32, init->minor, BINDER_FUSE_MINOR_MAX),
+		/* No read-ahead: a client shall have the pages it was sent, and no others. */
+		.max_readahead = 0,
 		.max_background = 64,
 		.congestion_threshold = 48,
 		.max_write = 4096,
 		.time_gran = 1,
 		.max_pages = 32, /* of a READ: binder_logs can be long */
 		/* A backing file may itself not be on a stacked filesystem. */
-		.max_stack_depth = 1,
+		.max_stack_depth = passthrough,
 	};
 
 	if (init->major != FUSE_KERNEL_VERSION || init->minor < BINDER_FUSE_MINOR_MIN ||
-	    !(offered & FUSE_PASSTHROUGH) || !(init->flags & FUSE_INIT_EXT)) {
+	    !(init->flags & FUSE_INIT_EXT)) {
 		binder_fuse_error(BINDER_CHANNEL_MAIN, in->unique, -EPROTO);
-		binder_say("this kernel's FUSE (%u.%u) has no passthrough, which client mappings need\n",
+		binder_say("this kernel's FUSE (%u.%u) is too old\n  use Linux 5.17 or newer\n",
 			   init->major, init->minor);
-		binder_say("  use Linux 6.9 or newer, built with CONFIG_FUSE_PASSTHROUGH=y\n");
 		return -EPROTO;
 	}
 	out.flags = (u32)(wanted & offered);
@@ -198,13 +255,39 @@ static int backing_try(void)
 		return -errno;
 	id = binder_fuse_backing_open(fd);
 	close(fd);
-	if (id < 0) {
-		binder_say("FUSE passthrough refused: %s\n", strerror(-id));
-		if (id == -EPERM)
-			binder_say("  it needs CAP_SYS_ADMIN in the initial user namespace: run as root outside a user namespace, in a container with --privileged\n");
+	if (id < 0)
 		return id;
-	}
 	binder_fuse_backing_close(id);
+	return 0;
+}
+
+/* How clients will map, and in words why. @offered: the kernel has passthrough. */
+static int mapping_choose(enum binder_mapping wanted, bool offered)
+{
+	int refused = offered && wanted != BINDER_MAPPING_STORE ? backing_try() : 0;
+	const char *why = wanted == BINDER_MAPPING_STORE ? "as asked for" :
+			  !offered ? "this kernel's FUSE has no passthrough" :
+			  "FUSE passthrough is refused";
+	const char *mend = !offered ?
+		"it needs Linux 6.9 or newer, built with CONFIG_FUSE_PASSTHROUGH=y" :
+		refused == -EPERM ?
+		"it needs CAP_SYS_ADMIN in the initial user namespace: run as root outside a user namespace, in a container with --privileged" :
+		strerror(-refused);
+
+	if (wanted != BINDER_MAPPING_STORE && offered && !refused) {
+		binder_mapping = BINDER_MAPPING_PASSTHROUGH;
+		pr_info("clients map memory of the daemon's: FUSE passthrough\n");
+		return 0;
+	}
+	if (wanted == BINDER_MAPPING_PASSTHROUGH) {
+		binder_say("%s\n  %s; or leave out --mapping=passthrough\n", why, mend);
+		return refused ? refused : -EOPNOTSUPP;
+	}
+	binder_mapping = BINDER_MAPPING_STORE;
+	if (wanted == BINDER_MAPPING_STORE)
+		pr_info("payloads are copied into clients' mappings (store), as asked for\n");
+	else
+		pr_info("payloads are copied into clients' mappings (store): %s; %s\n", why, mend);
 	return 0;
 }
 
@@ -226,15 +309,18 @@ static int control_channel_open(void)
 }
 
 /**
- * binder_fuse_handshake() - agree with the kernel on the protocol
+ * binder_fuse_handshake() - agree with the kernel on the protocol, and how clients map
+ * @wanted: how they should; sets binder_mapping
  * Once, after mount(2), before any other thread reads requests.
  * Context: sleeps until the kernel speaks.
  * Return: 0, or -errno after saying what is wrong.
  */
-int binder_fuse_handshake(void)
+int binder_fuse_handshake(enum binder_mapping wanted)
 {
 	static u8 buf[BINDER_REQUEST_MAX] __attribute__((aligned(8)));
 	const struct fuse_in_header *in = (const void *)buf;
+	const struct fuse_init_in *init = (const void *)(in + 1);
+	bool offered;
 	ssize_t n;
 	int ret;
 
@@ -249,9 +335,10 @@ int binder_fuse_handshake(void)
 		binder_say("FUSE began with request %u instead of INIT\n", in->opcode);
 		return -EPROTO;
 	}
-	ret = init_answer(in, (const void *)(in + 1));
+	offered = passthrough_offered(init);
+	ret = init_answer(in, init, offered && wanted != BINDER_MAPPING_STORE);
 	if (!ret)
-		ret = backing_try();
+		ret = mapping_choose(wanted, offered);
 	if (!ret)
 		ret = control_channel_open();
 	return ret;

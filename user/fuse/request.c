@@ -11,6 +11,7 @@
 #include "user/host/call.h"
 #include "user/host/open.h"
 #include "user/host/poll.h"
+#include "user/host/store.h"
 #include "uapi/binderfs.h"
 
 /**
@@ -105,7 +106,9 @@ static void serve_flush(const struct binder_request *rq)
 
 static void serve_read(const struct binder_request *rq)
 {
-	if (binder_node_is_device(rq->in->nodeid) || rq->in->nodeid == BINDER_NODE_CONTROL)
+	if (binder_node_is_device(rq->in->nodeid))
+		binder_store_read(rq);
+	else if (rq->in->nodeid == BINDER_NODE_CONTROL)
 		binder_fuse_error(rq->channel, rq->in->unique, -EINVAL);
 	else
 		binder_snapshot_read(rq);

@@ -35,6 +35,7 @@ static int snapshot_fill(u64 nodeid, struct binder_text *text)
 {
 	switch (nodeid) {
 	case BINDER_NODE_FEATURE_EXTENDED_ERROR:
+	case BINDER_NODE_FEATURE_MAPPING:
 		binder_text_add(text, "1\n");
 		return 0;
 	case BINDER_NODE_STATE:

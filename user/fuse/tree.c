@@ -8,9 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/alloc.h"
 #include "core/kapi.h"
 #include "core/proc.h"
 #include "user/fuse/connection.h"
+#include "user/host/mapping.h"
 
 /* Names and attributes that never change may be cached for as long as this. */
 #define FOREVER_S 86400
@@ -31,6 +33,8 @@ static const struct node nodes[] = {
 	{ BINDER_NODE_PROC, BINDER_NODE_LOGS, "proc", S_IFDIR | 0550 },
 	{ BINDER_NODE_FEATURE_EXTENDED_ERROR, BINDER_NODE_FEATURES, "extended_error",
 	  S_IFREG | 0444 },
+	/* Named by node_name(). */
+	{ BINDER_NODE_FEATURE_MAPPING, BINDER_NODE_FEATURES, NULL, S_IFREG | 0444 },
 	{ BINDER_NODE_STATE, BINDER_NODE_LOGS, "state", S_IFREG | 0440 },
 	{ BINDER_NODE_STATS, BINDER_NODE_LOGS, "stats", S_IFREG | 0440 },
 	{ BINDER_NODE_TRANSACTIONS, BINDER_NODE_LOGS, "transactions", S_IFREG | 0440 },
@@ -48,6 +52,13 @@ static const struct node *node_find(u64 nodeid)
 		if (nodes[i].nodeid == nodeid)
 			return &nodes[i];
 	return NULL;
+}
+
+static const char *node_name(const struct node *node)
+{
+	if (node->nodeid != BINDER_NODE_FEATURE_MAPPING)
+		return node->name;
+	return binder_mapping_stores() ? "mapping_store" : "mapping_passthrough";
 }
 
 static void attr_fill(struct fuse_attr *attr, u64 nodeid, u32 mode)
@@ -76,6 +87,8 @@ static void device_attr_fill(struct fuse_attr *attr, u64 nodeid,
 			     const struct binder_device_attr *dev)
 {
 	attr_fill(attr, nodeid, S_IFREG | dev->mode);
+	/* Faults beyond the end are refused; with passthrough it is the memfd's end that counts. */
+	attr->size = binder_mapping_stores() ? BINDER_MAP_MAX : 0;
 	attr->uid = dev->uid;
 	attr->gid = dev->gid;
 	attr->nlink = !dev->gone;
@@ -143,7 +156,7 @@ static int lookup(u64 parent, const char *name, struct fuse_entry_out *out)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(nodes); i++) {
-		if (nodes[i].parent != parent || strcmp(nodes[i].name, name))
+		if (nodes[i].parent != parent || strcmp(node_name(&nodes[i]), name))
 			continue;
 		out->nodeid = nodes[i].nodeid;
 		out->entry_valid = FOREVER_S;
@@ -297,7 +310,7 @@ static void list(struct listing *l, u64 dir, u64 offset)
 	for (i = 1; i < ARRAY_SIZE(nodes); i++) {
 		if (nodes[i].parent != dir || offset >= i + 2)
 			continue;
-		if (!list_add_name(l, nodes[i].name, nodes[i].nodeid, nodes[i].mode, i + 2))
+		if (!list_add_name(l, node_name(&nodes[i]), nodes[i].nodeid, nodes[i].mode, i + 2))
 			return;
 	}
 	if (dir == BINDER_NODE_ROOT)

@@ -3,7 +3,8 @@
  * The files of the filesystem: names, node ids, attributes.
  *
  *   /            binder-control, devices, features/, binder_logs/
- *   features/    one file for each feature the core has
+ *   features/    one file for each feature the core has, and one that is named
+ *                after the way clients map (mapping.h)
  *   binder_logs/ state stats transactions transaction_log
  *                failed_transaction_log proc/PID
  *
@@ -25,6 +26,7 @@ enum {
 	BINDER_NODE_LOGS,
 	BINDER_NODE_PROC,
 	BINDER_NODE_FEATURE_EXTENDED_ERROR,
+	BINDER_NODE_FEATURE_MAPPING,
 	BINDER_NODE_STATE,
 	BINDER_NODE_STATS,
 	BINDER_NODE_TRANSACTIONS,

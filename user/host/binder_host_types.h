@@ -91,13 +91,17 @@ struct binder_host_thread {
 
 /**
  * struct binder_host_map - the memory behind one open of a device
- * @base: BINDER_MAP_MAX bytes of a memfd, shared with the client's mapping of
- *        it; NULL before it is set up and after it was given back
+ * @base: BINDER_MAP_MAX bytes that the client maps too, or gets copies of
+ *        (mapping.h); NULL before it is set up and after it was given back
  * @nr_pages: page tokens in the core's hands
+ * @nodeid: of the inode whose page cache the client maps; immutable
+ * @pushed: a bit for each page: the client has been given it whole (store.c); atomic
  */
 struct binder_host_map {
 	u8 *base;
 	atomic_t nr_pages;
+	u64 nodeid;
+	u64 pushed[16];
 };
 
 #define binder_spin_init(lock, rank) binder_kapi_spin_init(lock, rank, #rank)

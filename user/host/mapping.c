@@ -11,25 +11,24 @@
 
 #include "core/alloc.h"
 #include "core/proc.h"
+#include "user/fuse/connection.h"
 #include "user/fuse/mount.h"
+#include "user/host/store.h"
 #include "user/host/worker.h"
 
-/* The core wants something to hold for a page; the page itself is in the memfd. */
+/* The core wants something to hold for a page; the page itself is in the open's memory. */
 static char page_token;
 
-/**
- * binder_map_create() - memory for one open
- * @base: set to the daemon's mapping of it, BINDER_MAP_MAX bytes, for
- *        binder_map_destroy()
- *
+enum binder_mapping binder_mapping;
+
+/*
  * Sealed against shrinking, which would turn the daemon's stores into SIGBUS,
  * and growing. Not against writing by the client: that seal would forbid
  * punching holes too, and would not undo a mapping that exists.
  *
- * Context: may sleep.
- * Return: the memfd, for the caller to close, or -errno.
+ * Return: the memfd, or -errno.
  */
-int binder_map_create(u8 **base)
+static int shared_create(u8 **base)
 {
 	int fd = memfd_create("anybinder", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *at;
@@ -50,6 +49,49 @@ err_close:
 	err = errno;
 	close(fd);
 	return -err;
+}
+
+/* Not shared memory: that would be allocated by reading holes for the client. */
+static int private_create(u8 **base)
+{
+	void *at = mmap(NULL, BINDER_MAP_MAX, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	/* It is given back page by page. A kernel without huge pages says EINVAL. */
+	madvise(at, BINDER_MAP_MAX, MADV_NOHUGEPAGE);
+	*base = at;
+	return 0;
+}
+
+/**
+ * binder_map_create() - memory for one open
+ * @base: set to the daemon's mapping of it, BINDER_MAP_MAX bytes, for
+ *        binder_map_destroy()
+ * @backing_id: set to its name for FUSE, for binder_fuse_backing_close(); 0 for none
+ * Context: may sleep.
+ * Return: 0 or -errno.
+ */
+int binder_map_create(u8 **base, int *backing_id)
+{
+	int fd, id;
+
+	*backing_id = 0;
+	if (binder_mapping_stores())
+		return private_create(base);
+	fd = shared_create(base);
+	if (fd < 0)
+		return fd;
+	id = binder_fuse_backing_open(fd);
+	/* What stays are the daemon's mapping and, once it is open, the client's file. */
+	close(fd);
+	if (id < 0) {
+		binder_map_destroy(*base);
+		return id;
+	}
+	*backing_id = id;
+	return 0;
 }
 
 /** binder_map_destroy() - undo binder_map_create() */
@@ -90,14 +132,32 @@ int binder_host_page_insert(struct binder_alloc *alloc, size_t index, struct pag
 	return madvise(at, PAGE_SIZE, MADV_POPULATE_WRITE) ? -ENOMEM : 0;
 }
 
-/* Punches a hole in the memfd, which also takes the page from the client. */
+/* Give memory back, so that it is zero when it is touched again. */
+static int memory_punch(u8 *at, size_t len)
+{
+	return madvise(at, len, binder_mapping_stores() ? MADV_DONTNEED : MADV_REMOVE);
+}
+
+/*
+ * In the memfd the hole takes the page from the client too. From its page
+ * cache the page is taken after the memory is empty, so that what it reads
+ * meanwhile is zero; in a release that is left to binder_host_map_fini().
+ */
 void binder_host_page_zap(struct binder_alloc *alloc, size_t index, struct page *page)
 {
-	void *at = binder_map_at(alloc, index << PAGE_SHIFT, PAGE_SIZE);
+	size_t offset = index << PAGE_SHIFT;
 
-	if (madvise(at, PAGE_SIZE, MADV_REMOVE))
+	if (memory_punch(binder_map_at(alloc, offset, PAGE_SIZE), PAGE_SIZE))
 		pr_err_ratelimited("cannot give back a page of process %d: %s\n", alloc->pid,
 				   strerror(errno));
+	if (binder_mapping_stores() && binder_alloc_mapped(alloc))
+		binder_store_take_back(alloc, offset, PAGE_SIZE);
+}
+
+void binder_host_buffer_ready(struct binder_alloc *alloc, size_t offset, size_t len)
+{
+	if (binder_mapping_stores())
+		binder_store_push(alloc, offset, len);
 }
 
 /* The client's mapping may outlive the descriptor: take the contents out of it. */
@@ -108,7 +168,9 @@ void binder_host_map_fini(struct binder_alloc *alloc)
 	WARN_ON_ONCE(atomic_read(&alloc->host.nr_pages));
 	if (!base)
 		return;
-	madvise(base, BINDER_MAP_MAX, MADV_REMOVE);
+	memory_punch(base, BINDER_MAP_MAX);
+	if (binder_mapping_stores())
+		binder_store_take_back(alloc, 0, BINDER_MAP_MAX);
 	alloc->host.base = NULL;
 	binder_map_destroy(base);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory behind one open of a device: a memfd that the client maps (FUSE
- * passthrough) and the daemon maps too. What the daemon stores, the client
- * sees: no copy, no call. Everything in it is the client's to scribble on.
+ * The memory behind one open of a device, in one of two ways.
  *
- * The other way, for kernels or users without passthrough, would be pages
- * pushed into the client's page cache by FUSE_NOTIFY_STORE; it would live here
- * and in memory.c, and nothing else would change.
+ * Passthrough: a memfd that the client maps and the daemon maps too. What the
+ * daemon stores, the client sees: no copy, no call. Everything in it is the
+ * client's to scribble on. It takes Linux 6.9 and CAP_SYS_ADMIN.
+ *
+ * Store: memory of the daemon's, copied into the page cache that the client
+ * maps (store.h). It takes nothing, a second copy, and a call for each payload.
  */
 #ifndef USER_HOST_MAPPING_H
 #define USER_HOST_MAPPING_H
@@ -15,7 +16,22 @@
 
 struct binder_alloc;
 
-int binder_map_create(u8 **base);
+enum binder_mapping {
+	BINDER_MAPPING_AUTO, /* passthrough where it can be had */
+	BINDER_MAPPING_PASSTHROUGH,
+	BINDER_MAPPING_STORE,
+};
+
+/* Immutable once requests are served; then never BINDER_MAPPING_AUTO. */
+extern enum binder_mapping binder_mapping;
+
+/** binder_mapping_stores() - is it the second way? Context: any. */
+static inline bool binder_mapping_stores(void)
+{
+	return binder_mapping == BINDER_MAPPING_STORE;
+}
+
+int binder_map_create(u8 **base, int *backing_id);
 void binder_map_destroy(u8 *base);
 void *binder_map_at(struct binder_alloc *alloc, size_t offset, size_t len);
 

@@ -20,6 +20,7 @@
 #include "core/thread.h"
 #include "user/host/mapping.h"
 #include "user/host/memory.h"
+#include "user/host/store.h"
 
 #define IOV_FEW 16
 
@@ -34,6 +35,13 @@ static void copy_refused(struct binder_thread *thread, int err)
 	else
 		pr_err_ratelimited("copying from or to process %d failed: %s\n",
 				   thread->proc->pid, strerror(err));
+}
+
+/* Before any copy: some client memory is ours to provide. */
+static void copy_prepare(struct binder_thread *thread, u64 uaddr, size_t len)
+{
+	if (binder_mapping_stores())
+		binder_store_source(thread, uaddr, len);
 }
 
 /* As many payloads at one place, from one write buffer, make a habit. */
@@ -71,6 +79,8 @@ size_t binder_host_read_user(struct binder_thread *thread, void *dst, u64 uaddr,
 	if (!len)
 		return 0;
 	guess->due = false;
+	copy_prepare(thread, uaddr, len);
+	copy_prepare(thread, guess->addr, extra);
 	n = process_vm_readv(thread->tid, local, nr, remote, nr, 0);
 	if (n < 0) {
 		copy_refused(thread, errno);
@@ -125,6 +135,7 @@ int binder_host_write_user(struct binder_thread *thread, u64 uaddr, const void *
 
 	if (!len)
 		return 0;
+	copy_prepare(thread, uaddr, len);
 	n = process_vm_writev(thread->tid, &local, 1, &remote, 1, 0);
 	if (n == (ssize_t)len)
 		return 0;
@@ -141,6 +152,7 @@ static int copy_vector(struct binder_thread *thread, const struct iovec *local, 
 
 	if (!len)
 		return 0;
+	copy_prepare(thread, uaddr, len);
 	n = process_vm_readv(thread->tid, local, nr, &remote, 1, 0);
 	if (n == (ssize_t)len)
 		return 0;
@@ -204,4 +216,6 @@ void binder_host_write_buffer(struct binder_alloc *alloc, size_t offset, const v
 void binder_host_zero_buffer(struct binder_alloc *alloc, size_t offset, size_t len)
 {
 	memset(binder_map_at(alloc, offset, len), 0, len);
+	if (binder_mapping_stores())
+		binder_store_push(alloc, offset, len);
 }

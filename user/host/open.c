@@ -96,7 +96,7 @@ struct opening {
 	struct binder_host_proc host; /* moves to the process */
 	pid_t tgid;
 	u8 *base;
-	int backing_id; /* above 0: the kernel counts from 1 */
+	int backing_id; /* 0: none, as the kernel counts from 1 */
 };
 
 static int opener_identify(struct opening *o, const struct fuse_in_header *in)
@@ -131,22 +131,14 @@ static int opener_identify(struct opening *o, const struct fuse_in_header *in)
 
 static int memory_setup(struct opening *o)
 {
-	int fd = binder_map_create(&o->base);
+	int ret = binder_map_create(&o->base, &o->backing_id);
 
-	if (fd < 0) {
+	if (ret)
 		pr_err_ratelimited("open by process %d: no memory for its mapping: %s%s\n", o->tgid,
-				   strerror(-fd),
-				   fd == -ENOMEM ? " (vm.max_map_count limits the number of opens)" :
-						   "");
-		return fd;
-	}
-	o->backing_id = binder_fuse_backing_open(fd);
-	/* What stays are the daemon's mapping and, once it is open, the client's file. */
-	close(fd);
-	if (o->backing_id >= 0)
-		return 0;
-	binder_map_destroy(o->base);
-	return o->backing_id;
+				   strerror(-ret),
+				   ret == -ENOMEM ? " (vm.max_map_count limits the number of opens)" :
+						    "");
+	return ret;
 }
 
 static struct binder_proc *proc_make(struct opening *o, u64 nodeid)
@@ -162,6 +154,7 @@ static struct binder_proc *proc_make(struct opening *o, u64 nodeid)
 		return ERR_PTR(-ENOMEM);
 	proc->host = o->host;
 	proc->host.backing_id = o->backing_id;
+	proc->alloc->host.nodeid = nodeid;
 	proc->alloc->host.base = o->base;
 	return proc;
 }
@@ -191,7 +184,8 @@ static struct binder_proc *open_device(const struct binder_request *rq, struct o
 		return proc;
 
 	ret = (int)PTR_ERR(proc);
-	binder_fuse_backing_close(o->backing_id);
+	if (o->backing_id)
+		binder_fuse_backing_close(o->backing_id);
 	binder_map_destroy(o->base);
 err_free_identity:
 	binder_identity_free(&o->host);
@@ -203,7 +197,9 @@ void binder_open_serve(const struct binder_request *rq)
 {
 	struct opening o = { 0 };
 	struct binder_proc *proc = open_device(rq, &o);
-	struct binder_fuse_open_out out = { .open_flags = FOPEN_PASSTHROUGH };
+	struct binder_fuse_open_out out = {
+		.open_flags = binder_mapping_stores() ? FOPEN_KEEP_CACHE : FOPEN_PASSTHROUGH,
+	};
 
 	if (IS_ERR(proc)) {
 		binder_fuse_error(rq->channel, rq->in->unique, (int)PTR_ERR(proc));

@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "user/fuse/device.h"
 #include "user/host/say.h"
@@ -25,19 +26,24 @@ static const char help[] =
 "  --workers=N         threads that serve requests (default: one for each CPU\n"
 "                      it may use, up to 8; limit: 64); more are started while\n"
 "                      some hang in client memory\n"
+"  --mapping=HOW       how clients get to see what they receive: passthrough (they\n"
+"                      map the daemon's memory: Linux 6.9, CAP_SYS_ADMIN), store\n"
+"                      (it is copied into their page cache) or auto (the default:\n"
+"                      passthrough if it can be had)\n"
 "  --ready-fd=N        write \"READY\\n\" to descriptor N once clients are served\n"
 "  --verbose           report also what clients do wrong\n"
 "  --version           print the version\n"
 "  --help              print this text\n"
 "\n"
-"Needs Linux 6.9 or newer with FUSE passthrough, CAP_SYS_ADMIN and\n"
-"CAP_SYS_PTRACE: run it as root. Also tells systemd when it is ready\n"
+"Best run as root on Linux 6.9 or newer. Without privilege it serves processes\n"
+"of its own user, or of its user namespace. Also tells systemd when it is ready\n"
 "(Type=notify).\n";
 
 enum {
 	OPT_DEVICES = 256,
 	OPT_MAX_DEVICES,
 	OPT_MODE,
+	OPT_MAPPING,
 	OPT_WORKERS,
 	OPT_READY_FD,
 	OPT_VERBOSE,
@@ -48,6 +54,7 @@ enum {
 static const struct option long_options[] = {
 	{ "devices", required_argument, NULL, OPT_DEVICES },
 	{ "max-devices", required_argument, NULL, OPT_MAX_DEVICES },
+	{ "mapping", required_argument, NULL, OPT_MAPPING },
 	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "workers", required_argument, NULL, OPT_WORKERS },
 	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
@@ -90,6 +97,25 @@ static int ready_fd(struct binder_options *o, const char *text)
 	return 0;
 }
 
+static int mapping(struct binder_options *o, const char *text)
+{
+	static const char *const names[] = {
+		[BINDER_MAPPING_AUTO] = "auto",
+		[BINDER_MAPPING_PASSTHROUGH] = "passthrough",
+		[BINDER_MAPPING_STORE] = "store",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		o->mapping = (enum binder_mapping)i;
+		return 0;
+	}
+	binder_say("--mapping=%s: want auto, passthrough or store\n", text);
+	return -EINVAL;
+}
+
 static int option(struct binder_options *o, int opt)
 {
 	switch (opt) {
@@ -98,6 +124,8 @@ static int option(struct binder_options *o, int opt)
 		return 0;
 	case OPT_MAX_DEVICES:
 		return number("max-devices", optarg, 10, 0, BINDER_DEVICES_MAX, &o->max_devices);
+	case OPT_MAPPING:
+		return mapping(o, optarg);
 	case OPT_MODE:
 		return number("mode", optarg, 8, 0, 0777, &o->mode);
 	case OPT_WORKERS:

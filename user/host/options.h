@@ -5,11 +5,14 @@
 
 #include <linux/types.h>
 
+#include "user/host/mapping.h"
+
 struct binder_options {
 	const char *mountpoint;
 	const char *devices;
 	u32 max_devices;
 	u32 mode;
+	enum binder_mapping mapping;
 	u32 workers; /* 0: one for each CPU */
 	int ready_fd; /* -1: none */
 	bool verbose;

@@ -78,6 +78,10 @@ void fake_verify(struct binder_alloc *alloc, size_t offset, size_t len, u8 byte)
 	}
 }
 
+void binder_host_buffer_ready(struct binder_alloc *alloc, size_t offset, size_t len)
+{
+}
+
 void binder_host_zero_buffer(struct binder_alloc *alloc, size_t offset, size_t len)
 {
 	binder_might_sleep(BINDER_SITE);
