@@ -138,20 +138,34 @@ static int memory_punch(u8 *at, size_t len)
 	return madvise(at, len, binder_mapping_stores() ? MADV_DONTNEED : MADV_REMOVE);
 }
 
-/*
- * In the memfd the hole takes the page from the client too. From its page
- * cache the page is taken after the memory is empty, so that what it reads
- * meanwhile is zero; in a release that is left to binder_host_map_fini().
+/**
+ * binder_map_zap() - empty a run of pages, in the client's mapping too
+ * @first: index of the first; @nr of them, within BINDER_MAP_MAX
+ *
+ * From a memfd's hole the client loses the pages too. From its page cache they
+ * are taken after the memory is empty: what it reads meanwhile is zero.
+ * Nothing is left to do after binder_host_map_fini().
+ *
+ * Context: install_mutex held, which keeps the memory from going meanwhile. As
+ * binder_store_push(): not the control thread.
  */
+void binder_map_zap(struct binder_alloc *alloc, size_t first, size_t nr)
+{
+	u8 *base = __atomic_load_n(&alloc->host.base, __ATOMIC_ACQUIRE);
+	size_t offset = first << PAGE_SHIFT, len = nr << PAGE_SHIFT;
+
+	if (!base)
+		return;
+	if (memory_punch(base + offset, len))
+		pr_err_ratelimited("cannot give back pages of process %d: %s\n", alloc->pid,
+				   strerror(errno));
+	if (binder_mapping_stores())
+		binder_store_take_back(alloc, offset, len);
+}
+
 void binder_host_page_zap(struct binder_alloc *alloc, size_t index, struct page *page)
 {
-	size_t offset = index << PAGE_SHIFT;
-
-	if (memory_punch(binder_map_at(alloc, offset, PAGE_SIZE), PAGE_SIZE))
-		pr_err_ratelimited("cannot give back a page of process %d: %s\n", alloc->pid,
-				   strerror(errno));
-	if (binder_mapping_stores() && binder_alloc_mapped(alloc))
-		binder_store_take_back(alloc, offset, PAGE_SIZE);
+	binder_map_zap(alloc, index, 1);
 }
 
 void binder_host_buffer_ready(struct binder_alloc *alloc, size_t offset, size_t len)
@@ -168,10 +182,10 @@ void binder_host_map_fini(struct binder_alloc *alloc)
 	WARN_ON_ONCE(atomic_read(&alloc->host.nr_pages));
 	if (!base)
 		return;
+	alloc->host.base = NULL;
 	memory_punch(base, BINDER_MAP_MAX);
 	if (binder_mapping_stores())
 		binder_store_take_back(alloc, 0, BINDER_MAP_MAX);
-	alloc->host.base = NULL;
 	binder_map_destroy(base);
 }
 

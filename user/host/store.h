@@ -14,7 +14,8 @@
  * Who pushes or takes back may have to wait for a read, or a write, of the
  * page to be answered. So there must always be somebody who serves requests
  * and does neither: the control thread (worker.h), which for that reason must
- * not give idle pages back (binder_pages_shrink()).
+ * not give idle pages back (binder_pages_shrink()). A RELEASE it may serve,
+ * though that takes pages back: it comes when all reads and writes are answered.
  */
 #ifndef USER_HOST_STORE_H
 #define USER_HOST_STORE_H
