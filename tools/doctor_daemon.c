@@ -78,20 +78,19 @@ bool daemon_has_passthrough(const struct doctor *d, char why[DOCTOR_LINE])
 	return true;
 }
 
-/** check_passthrough() - a kernel that can map what the daemon serves */
+/** check_passthrough() - does the daemon spare clients a copy? It works without. */
 void check_passthrough(struct doctor *d, struct finding *f)
 {
 	char why[DOCTOR_LINE], text[DOCTOR_LINE];
 
 	if (not_needed(d, f))
 		return;
-	if (daemon_has_passthrough(d, why)) {
-		find(f, OUTCOME_OK, "%s", why);
-		return;
-	}
-	find(f, daemon_outcome(d), "%s: anybinderd cannot run here", why);
-	doctor_way(d, text);
-	mend(f, "%s", text);
+	if (daemon_has_passthrough(d, why))
+		return find(f, OUTCOME_OK, "%s", why);
+	find(f, d->works ? OUTCOME_OK : OUTCOME_WARNING, "%s: anybinderd stores each message in the "
+	     "page cache instead, which is slower", why);
+	if (!d->works)
+		mend(f, "%s", (doctor_way(d, text), text));
 }
 
 bool daemon_no_ptrace(const struct doctor *d)
@@ -118,7 +117,7 @@ void check_ptrace(struct doctor *d, struct finding *f)
 		find(f, OUTCOME_OK, "kernel.yama.ptrace_scope is 0");
 	} else {
 		find(f, OUTCOME_OK, "kernel.yama.ptrace_scope is %.10s: anybinderd needs "
-		     "CAP_SYS_PTRACE, which root has", line);
+		     "CAP_SYS_PTRACE, which root has, also in a user namespace (unshare -Urm)", line);
 	}
 }
 

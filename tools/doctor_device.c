@@ -347,11 +347,21 @@ static void map_failed(struct doctor *d, struct finding *f, int error)
 	if (error == -ENOMEM)
 		mend(f, "ulimit -v unlimited  # or free memory");
 	else if (d->server == SERVER_DAEMON)
-		mend(f, "journalctl -u anybinderd  # or what it printed: it needs FUSE passthrough");
+		mend(f, "journalctl -u anybinderd  # or what it printed; or try it with --mapping=store");
 	else if (error == -EPERM || error == -EACCES)
 		mend(f, "dmesg | grep -i denied  # what a security module refused");
 	else
 		mend(f, "%s", (doctor_way(d, text), text));
+}
+
+/* The daemon names its way among the features; one that does not has only one. */
+static bool stores(const struct doctor *d)
+{
+	char parent[DOCTOR_PATH], path[DOCTOR_PATH + 40];
+
+	parent_of(d->device, parent);
+	snprintf(path, sizeof(path), "%s/features/mapping_store", parent);
+	return doctor_exists(d, path);
 }
 
 /** check_mapping() - can messages be received, and how do they come? */
@@ -365,9 +375,9 @@ void check_mapping(struct doctor *d, struct finding *f)
 	map = ab_sys_map(d->fd, MAP_BYTES, &error);
 	if (!map)
 		return map_failed(d, f, error);
-	find(f, OUTCOME_OK, "%s", d->server == SERVER_DAEMON ?
-	     "mapped by FUSE passthrough: memory of the daemon's, seen at once" :
-	     "mapped by the kernel");
+	find(f, OUTCOME_OK, "%s", d->server != SERVER_DAEMON ? "mapped by the kernel" : stores(d) ?
+	     "mapped without FUSE passthrough: the daemon stores each message in the page cache" :
+	     "mapped by FUSE passthrough: memory of the daemon's, seen at once");
 	ab_sys_unmap(map, MAP_BYTES);
 	d->works = true;
 }

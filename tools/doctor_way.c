@@ -149,7 +149,7 @@ enum way doctor_way(const struct doctor *d, char text[DOCTOR_LINE])
 			 "binder", host);
 	else
 		snprintf(text, DOCTOR_LINE, "apt-get install anybinder-dkms && modprobe anybinder && "
-			 MOUNT "  # or make -C kmod dkms-install: docs/kmod.md%s", "binder",
-			 host[0] ? "; on the host" : "");
+			 MOUNT "  # or make -C kmod dkms-install: docs/kmod.md%s; or, slower, "
+			 "anybinderd /dev/binderfs &", "binder", host[0] ? "; on the host" : "");
 	return WAY_BUILD;
 }
