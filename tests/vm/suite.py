@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The process tests in one guest, each with its part of the kernel log."""
+"""The process tests, those of the services too, in one guest, each with its part of the log."""
 import fnmatch
 import os
 import re
@@ -14,6 +14,12 @@ import results
 CASE_SECONDS = 300
 PROGRAM_SECONDS = 1800
 HOST = "host"
+# What tests start, by the variable that tells them where it is.
+HELPERS = {
+    "SERVICEMANAGER": "services/anybinder-servicemanager",
+    "SAMPLE_SERVICE": "services/sample-service",
+    "SAMPLE_CLIENT": "services/sample-client",
+}
 
 RUNNER = """
 while read -r program words; do
@@ -54,7 +60,7 @@ def programs(build):
     """The process tests there are, made. Nothing else is: what else fails is not for here."""
     make(build, ["build.ninja"])
     targets = ninja(build, "-t", "targets", "all")
-    return make(build, sorted(re.findall(r"^(tests/process/t_\w+): ", targets, re.M)))
+    return make(build, sorted(re.findall(r"^(tests/(?:process|services)/t_\w+): ", targets, re.M)))
 
 
 def choose(build, patterns, quick):
@@ -78,9 +84,9 @@ def choose(build, patterns, quick):
     return chosen
 
 
-def runner(chosen, base):
-    lines = [f"{os.path.join(base, os.path.basename(path))} {shlex.join(words)}".strip()
-             for path, (_, words) in chosen.items()]
+def runner(chosen, base=None):
+    lines = [f"{os.path.join(base, os.path.basename(path)) if base else path} "
+             f"{shlex.join(words)}".strip() for path, (_, words) in chosen.items()]
     return RUNNER.format(seconds=PROGRAM_SECONDS, list="\n".join(lines))
 
 
@@ -131,11 +137,12 @@ def run_host(args, chosen):
     if args.drivers != ["daemon"]:
         raise guest.Unusable("this machine has the daemon only")
     daemon = built(args.build, "user/anybinderd")
-    text = runner(chosen, os.path.join(args.build, "tests", "process"))
+    helpers = dict(zip(HELPERS, make(args.build, HELPERS.values())))
+    text = runner(chosen)
     text = text.replace(">/dev/kmsg", ">/dev/null")
     done = subprocess.run([os.path.join(guest.ROOT, "scripts", "contain"), "sh", "-c", text],
                           check=False, text=True, errors="replace", stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, env={**os.environ, "ANYBINDERD": daemon})
+                          stderr=subprocess.STDOUT, env={**os.environ, "ANYBINDERD": daemon, **helpers})
     return done.stdout, []
 
 
@@ -143,6 +150,9 @@ def run_guest(args, make_job, chosen):
     job = make_job(args)
     job.timeout = args.timeout or 7200
     job.env.setdefault("TEST_CASE_SECONDS", str(CASE_SECONDS))
+    for name, path in zip(HELPERS, make(args.build, HELPERS.values())):
+        job.files.append((path, "/vm/bin/" + os.path.basename(path)))
+        job.env.setdefault(name, "/vm/bin/" + os.path.basename(path))
     job.files += [(path, "/vm/bin/" + os.path.basename(path)) for path in chosen]
     job.command = runner(chosen, "/vm/bin")
     result = job.run(show=False)

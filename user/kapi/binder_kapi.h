@@ -58,8 +58,9 @@ struct binder_ratelimit {
 
 /**
  * binder_ratelimit_ok() - may this site print now?
- * At most BINDER_RATELIMIT_BURST a BINDER_RATELIMIT_INTERVAL_MS; says how many were missed.
+ * At most BINDER_RATELIMIT_BURST a BINDER_RATELIMIT_INTERVAL_MS; says how many were missed,
+ * at @level, so that nobody hears of missing what he does not get.
  */
-bool binder_ratelimit_ok(struct binder_ratelimit *limit, const char *site);
+bool binder_ratelimit_ok(struct binder_ratelimit *limit, int level, const char *site);
 
 #endif

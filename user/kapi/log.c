@@ -85,7 +85,7 @@ static u64 clock_ms(void)
 	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / 1000000;
 }
 
-bool binder_ratelimit_ok(struct binder_ratelimit *limit, const char *site)
+bool binder_ratelimit_ok(struct binder_ratelimit *limit, int level, const char *site)
 {
 	unsigned int missed = 0;
 	u64 now = clock_ms();
@@ -105,6 +105,6 @@ bool binder_ratelimit_ok(struct binder_ratelimit *limit, const char *site)
 		limit->missed++;
 	pthread_mutex_unlock(&ratelimit_lock);
 	if (missed)
-		binder_kapi_log(BINDER_KAPI_WARN, "%s: %u messages suppressed\n", site, missed);
+		binder_kapi_log(level, "%s: %u messages suppressed\n", site, missed);
 	return ok;
 }

@@ -10,7 +10,7 @@
 
 #define BINDER_KAPI_LOG_RATELIMITED(level, fmt, ...) do {		\
 	static struct binder_ratelimit binder_site_limit;		\
-	if (binder_ratelimit_ok(&binder_site_limit, BINDER_SITE))	\
+	if (binder_ratelimit_ok(&binder_site_limit, level, BINDER_SITE))	\
 		binder_kapi_log(level, pr_fmt(fmt), ##__VA_ARGS__);	\
 } while (0)
 
