@@ -17,10 +17,15 @@
 #include "core/alloc.h"
 #include "core/trace.h"
 
-/* Idle pages of all allocators, longest idle first. */
+/*
+ * Idle pages of all allocators, longest idle first. In front of the mark are
+ * those that have been idle since it was set: that is all a host needs to tell
+ * how long, and costs the slots nothing.
+ */
 static struct {
 	spinlock_t lock; /* rank LRU */
 	struct list_head slots;
+	struct list_head mark; /* among @slots */
 	unsigned long nr;
 } lru;
 
@@ -29,6 +34,7 @@ void binder_pages_init(void)
 {
 	binder_spin_init(&lru.lock, BINDER_RANK_LRU);
 	INIT_LIST_HEAD(&lru.slots);
+	list_add(&lru.mark, &lru.slots);
 	lru.nr = 0;
 }
 
@@ -323,6 +329,30 @@ struct page *binder_pages_held(struct binder_alloc *alloc, size_t index)
 	return page;
 }
 
+/**
+ * binder_pages_gap() - how many slots in a row are empty, between hold and unhold
+ * @first: the first slot to look at
+ * @end: the first one not to; both may be outside the mapping, where all are empty
+ *
+ * For hosts whose mapping a client can fill by itself: while install_mutex is
+ * held nobody fills a slot, nor stores into the page of an empty one.
+ *
+ * Context: install_mutex held.
+ * Return: their number, 0 when slot @first has a page.
+ */
+size_t binder_pages_gap(struct binder_alloc *alloc, size_t first, size_t end)
+{
+	size_t nr, i;
+
+	lockdep_assert_held(&alloc->install_mutex);
+	spin_lock(&alloc->lock);
+	nr = alloc->pages ? alloc->size >> PAGE_SHIFT : 0;
+	for (i = first; i < min_t(size_t, end, nr) && !alloc->pages[i].page; i++)
+		;
+	spin_unlock(&alloc->lock);
+	return (i < nr ? i : end) - first;
+}
+
 /** binder_pages_unhold() - undo binder_pages_hold(). Context: as it left it. */
 void binder_pages_unhold(struct binder_alloc *alloc)
 {
@@ -341,6 +371,33 @@ unsigned long binder_pages_idle_count(void)
 	return nr;
 }
 
+/**
+ * binder_pages_mark() - what is idle now is old for binder_pages_shrink_marked() from here on
+ * Unless it is used meanwhile. A page that was marked before stays so.
+ * Context: any but under the LRU lock.
+ */
+void binder_pages_mark(void)
+{
+	spin_lock(&lru.lock);
+	list_move_tail(&lru.mark, &lru.slots);
+	spin_unlock(&lru.lock);
+}
+
+/* The slot idle longest, or NULL; with @marked only one in front of the mark. */
+static struct binder_page *lru_first_locked(bool marked)
+	__must_hold(&lru.lock)
+{
+	struct list_head *at = &lru.slots;
+
+	lockdep_assert_held(&lru.lock);
+	if (at->next == &lru.mark) {
+		if (marked)
+			return NULL;
+		at = &lru.mark;
+	}
+	return at->next == &lru.slots ? NULL : list_first_entry(at, struct binder_page, lru);
+}
+
 /*
  * Take the page that is idle longest out of its slot.
  *
@@ -354,13 +411,13 @@ unsigned long binder_pages_idle_count(void)
  * *@slot and *@page, both the caller's until it drops the slot's install_mutex
  * and the reference to its allocator that it got.
  */
-static int lru_take(struct binder_page **slot, struct page **page)
+static int lru_take(struct binder_page **slot, struct page **page, bool marked)
 {
 	struct binder_page *s;
 	struct binder_alloc *alloc;
 
 	spin_lock(&lru.lock);
-	s = list_first_entry_or_null(&lru.slots, struct binder_page, lru);
+	s = lru_first_locked(marked);
 	if (!s) {
 		spin_unlock(&lru.lock);
 		return -ENOENT;
@@ -404,19 +461,11 @@ static void slot_reclaim(struct binder_page *slot, struct page *page)
 	binder_alloc_put(alloc);
 }
 
-/**
- * binder_pages_shrink() - give idle pages back to the system
- * @nr: how many are wanted
- *
+/*
  * Looks at as many pages as were idle at the start, so it ends even if every
  * one is skipped and while others add more.
- *
- * Context: may be reclaim: on the thread of an installer that holds
- * install_mutex, or under an address-space lock. Waits for no lock but the
- * LRU's. No spinlock held.
- * Return: pages freed.
  */
-unsigned long binder_pages_shrink(unsigned long nr)
+static unsigned long shrink(unsigned long nr, bool marked)
 {
 	unsigned long left = binder_pages_idle_count();
 	unsigned long freed = 0;
@@ -424,7 +473,7 @@ unsigned long binder_pages_shrink(unsigned long nr)
 	for (; left && freed < nr; left--) {
 		struct binder_page *slot;
 		struct page *page;
-		int err = lru_take(&slot, &page);
+		int err = lru_take(&slot, &page, marked);
 
 		if (err == -ENOENT)
 			break;
@@ -434,4 +483,29 @@ unsigned long binder_pages_shrink(unsigned long nr)
 		freed++;
 	}
 	return freed;
+}
+
+/**
+ * binder_pages_shrink() - give idle pages back to the system
+ * @nr: how many are wanted
+ *
+ * Context: may be reclaim: on the thread of an installer that holds
+ * install_mutex, or under an address-space lock. Waits for no lock but the
+ * LRU's. No spinlock held.
+ * Return: pages freed.
+ */
+unsigned long binder_pages_shrink(unsigned long nr)
+{
+	return shrink(nr, false);
+}
+
+/**
+ * binder_pages_shrink_marked() - the same for pages idle since binder_pages_mark()
+ * One that is skipped because somebody is busy with it counts as just idle.
+ * Context: as of binder_pages_shrink().
+ * Return: pages freed.
+ */
+unsigned long binder_pages_shrink_marked(unsigned long nr)
+{
+	return shrink(nr, true);
 }

@@ -49,8 +49,12 @@ int binder_pages_install(struct binder_alloc *alloc, size_t first, size_t end);
 struct page *binder_pages_hold(struct binder_alloc *alloc, size_t index);
 struct page *binder_pages_held(struct binder_alloc *alloc, size_t index)
 	__must_hold(&alloc->install_mutex);
+size_t binder_pages_gap(struct binder_alloc *alloc, size_t first, size_t end)
+	__must_hold(&alloc->install_mutex);
 void binder_pages_unhold(struct binder_alloc *alloc);
 unsigned long binder_pages_idle_count(void);
+void binder_pages_mark(void);
 unsigned long binder_pages_shrink(unsigned long nr);
+unsigned long binder_pages_shrink_marked(unsigned long nr);
 
 #endif

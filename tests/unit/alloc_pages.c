@@ -144,6 +144,54 @@ static void test_shrink_takes_longest_idle_first_and_no_more_than_asked(void)
 	test_alloc_end(alloc);
 }
 
+static void test_shrink_marked_takes_what_was_idle_at_the_mark_and_since(void)
+{
+	struct binder_alloc *alloc = test_alloc_new(MAP);
+	struct binder_buffer *a = test_get(alloc, PAGE_SIZE), *b = test_get(alloc, PAGE_SIZE);
+	struct binder_buffer *c = test_get(alloc, PAGE_SIZE);
+
+	binder_alloc_free_buffer(alloc, a);
+	CHECK_EQ(binder_pages_shrink_marked(100), 0);
+	binder_alloc_free_buffer(alloc, b);
+	binder_pages_mark();
+	binder_alloc_free_buffer(alloc, c);
+	/* used again, and idle again: young */
+	binder_alloc_free_buffer(alloc, test_get(alloc, PAGE_SIZE));
+	CHECK_EQ(binder_pages_shrink_marked(100), 1);
+	CHECK(sim_page_present(alloc, 0) && !sim_page_present(alloc, 1));
+	CHECK_EQ(binder_pages_shrink_marked(100), 0);
+	/* Who does not ask for old ones sees no mark, wherever it stands. */
+	CHECK_EQ(binder_pages_shrink(1), 1);
+	CHECK_EQ(binder_pages_idle_count(), 1);
+	binder_pages_mark();
+	binder_pages_mark();
+	CHECK_EQ(binder_pages_shrink_marked(100), 1);
+	CHECK_EQ(binder_pages_shrink(100), 0);
+	test_check(alloc);
+	test_alloc_end(alloc);
+}
+
+static void test_gap_is_the_run_of_empty_slots(void)
+{
+	struct binder_alloc *alloc = test_alloc_new(MAP);
+	struct binder_buffer *a = test_get(alloc, 2 * PAGE_SIZE), *b = test_get(alloc, PAGE_SIZE);
+	size_t nr = MAP / PAGE_SIZE;
+
+	binder_alloc_free_buffer(alloc, a);
+	CHECK_EQ(binder_pages_shrink(100), 2);
+	binder_pages_hold(alloc, 0);
+	CHECK_EQ(binder_pages_gap(alloc, 0, nr), 2);
+	CHECK_EQ(binder_pages_gap(alloc, 0, 1), 1);
+	CHECK_EQ(binder_pages_gap(alloc, 2, nr), 0);
+	CHECK_EQ(binder_pages_gap(alloc, 3, nr), nr - 3);
+	/* Outside the mapping there is nothing. */
+	CHECK_EQ(binder_pages_gap(alloc, 3, nr + 5), nr + 5 - 3);
+	CHECK_EQ(binder_pages_gap(alloc, nr + 1, nr + 5), 4);
+	binder_pages_unhold(alloc);
+	binder_alloc_free_buffer(alloc, b);
+	test_alloc_end(alloc);
+}
+
 static void test_shrunk_page_comes_back_zeroed(void)
 {
 	struct binder_alloc *alloc = test_alloc_new(MAP);
@@ -656,6 +704,8 @@ int main(void)
 	RUN(test_idle_pages_are_reused);
 	RUN(test_high_water_mark_stays);
 	RUN(test_shrink_takes_longest_idle_first_and_no_more_than_asked);
+	RUN(test_shrink_marked_takes_what_was_idle_at_the_mark_and_since);
+	RUN(test_gap_is_the_run_of_empty_slots);
 	RUN(test_shrunk_page_comes_back_zeroed);
 	RUN(test_shrink_skips_allocators_whose_install_mutex_is_held);
 	RUN(test_shrink_skips_what_a_trylock_refuses_and_goes_on);
