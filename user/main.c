@@ -18,6 +18,8 @@
  *   host/handover    work that changes hands
  *   host/memory      client memory
  *   host/mapping     the memory that clients map
+ *   host/reclaim     memory that nobody uses
+ *   host/pressure    when memory is short
  *   host/store       the same without passthrough: their page cache
  *   host/identity    pids and uids across namespaces
  */
@@ -38,6 +40,7 @@
 #include "user/host/notify.h"
 #include "user/host/open.h"
 #include "user/host/options.h"
+#include "user/host/reclaim.h"
 #include "user/host/say.h"
 #include "user/host/worker.h"
 
@@ -119,7 +122,9 @@ static int serve(const struct binder_options *o, const sigset_t *signals)
 		binder_mount_detach();
 		return ret;
 	}
-	ret = binder_workers_start(o->workers);
+	ret = binder_reclaim_start(o->idle_reclaim_s);
+	if (!ret)
+		ret = binder_workers_start(o->workers);
 	if (ret) {
 		binder_say("cannot start threads: %s\n", strerror(-ret));
 	} else {

@@ -57,7 +57,7 @@ static void daemon_exec(const struct daemon *d, int ready)
 {
 	char *path = getenv("ANYBINDERD");
 	char option[32], *argv[16] = { path, (char *)d->mount, option };
-	int log;
+	int log, nr = 3;
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -66,7 +66,9 @@ static void daemon_exec(const struct daemon *d, int ready)
 	dup2(log, STDERR_FILENO);
 	close(log);
 	snprintf(option, sizeof(option), "--ready-fd=%d", ready);
-	options_add(argv, 3, 15);
+	if (d->option)
+		argv[nr++] = (char *)d->option;
+	options_add(argv, nr, 15);
 	execv(path, argv);
 	dprintf(STDERR_FILENO, "exec %s: %s\n", path, strerror(errno));
 	_exit(127);

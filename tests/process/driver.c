@@ -125,6 +125,26 @@ bool driver_device_add(const char *name)
 	return true;
 }
 
+/**
+ * driver_reclaim() - have the driver give back what nobody uses
+ * @what: for our daemon: "1" idle pages, "2" what clients put there, "3" both
+ * Return: 0 when it is done; -errno, also without the right or with another driver.
+ */
+int driver_reclaim(const char *what)
+{
+	char path[PATH_MAX + 64];
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/binder_logs/reclaim", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, what, strlen(what)) != (ssize_t)strlen(what))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
 static int count_dir(const char *path)
 {
 	DIR *d = opendir(path);

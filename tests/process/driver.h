@@ -14,12 +14,14 @@
  * struct daemon - one running anybinderd
  * @pid: 0 when not running
  * @base: the private directory; holds mnt/ and log
+ * @option: one more for its command line, or NULL; set before daemon_start()
  */
 struct daemon {
 	pid_t pid;
 	char base[128];
 	char mount[160];
 	char log[160];
+	const char *option;
 };
 
 bool daemon_prepare(struct daemon *d);
@@ -40,6 +42,7 @@ pid_t driver_own_pid(void);
 char *driver_read(const char *name);
 bool driver_has_logs(void);
 bool driver_device_add(const char *name);
+int driver_reclaim(const char *what);
 void driver_snapshot(void);
 bool driver_check(void);
 bool driver_restart_after_crash(void);

@@ -158,6 +158,19 @@ bool mapping_has_page(const void *at)
 	return entry >> 63;
 }
 
+/** mapping_resident() - pages of the file behind a mapping that are in memory. */
+size_t mapping_resident(const void *at, size_t size)
+{
+	unsigned char in[BC_MAP_MAX / PAGE];
+	size_t nr = 0;
+
+	CHECK_LE(size, BC_MAP_MAX);
+	CHECK_EQ(mincore((void *)at, size, in), 0);
+	for (size_t i = 0; i < size / PAGE; i++)
+		nr += in[i] & 1;
+	return nr;
+}
+
 /** drop_caches() - have the kernel take back all that is idle, or skip the case. */
 void drop_caches(void)
 {

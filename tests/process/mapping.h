@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For cases about the mapping of a kernel driver's device: payloads of a
- * pattern from one end of a pair to the other, whose mapping is looked at.
+ * For cases about the mapping of a device: payloads of a pattern from one end
+ * of a pair to the other, whose mapping is looked at.
  */
 #ifndef TESTS_PROCESS_MAPPING_H
 #define TESTS_PROCESS_MAPPING_H
@@ -28,6 +28,7 @@ void mapping_is_dead(struct pair *p);
 struct pair *pair_open_unmapped(void);
 void pair_map(struct pair *p, size_t size, int flags, off_t offset);
 bool mapping_has_page(const void *at);
+size_t mapping_resident(const void *at, size_t size);
 void drop_caches(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "user/host/call.h"
 #include "user/host/open.h"
 #include "user/host/poll.h"
+#include "user/host/reclaim.h"
 #include "user/host/store.h"
 #include "uapi/binderfs.h"
 
@@ -82,7 +83,7 @@ static void serve_open(const struct binder_request *rq)
 
 	if (binder_node_is_device(rq->in->nodeid))
 		binder_open_serve(rq);
-	else if (rq->in->nodeid == BINDER_NODE_CONTROL)
+	else if (rq->in->nodeid == BINDER_NODE_CONTROL || rq->in->nodeid == BINDER_NODE_RECLAIM)
 		binder_fuse_reply(rq->channel, rq->in->unique, &plain, sizeof(plain));
 	else
 		binder_snapshot_open(rq);
@@ -108,10 +109,18 @@ static void serve_read(const struct binder_request *rq)
 {
 	if (binder_node_is_device(rq->in->nodeid))
 		binder_store_read(rq);
-	else if (rq->in->nodeid == BINDER_NODE_CONTROL)
+	else if (rq->in->nodeid == BINDER_NODE_CONTROL || rq->in->nodeid == BINDER_NODE_RECLAIM)
 		binder_fuse_error(rq->channel, rq->in->unique, -EINVAL);
 	else
 		binder_snapshot_read(rq);
+}
+
+static void serve_write(const struct binder_request *rq)
+{
+	if (rq->in->nodeid == BINDER_NODE_RECLAIM)
+		binder_reclaim_write(rq);
+	else
+		binder_fuse_error(rq->channel, rq->in->unique, -EINVAL);
 }
 
 static void serve_poll(const struct binder_request *rq)
@@ -221,7 +230,7 @@ void binder_request_serve(const struct binder_request *rq)
 		serve_read(rq);
 		break;
 	case FUSE_WRITE:
-		binder_fuse_error(rq->channel, rq->in->unique, -EINVAL);
+		serve_write(rq);
 		break;
 	case FUSE_FLUSH:
 		serve_flush(rq);

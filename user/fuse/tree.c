@@ -40,6 +40,7 @@ static const struct node nodes[] = {
 	{ BINDER_NODE_TRANSACTIONS, BINDER_NODE_LOGS, "transactions", S_IFREG | 0440 },
 	{ BINDER_NODE_LOG, BINDER_NODE_LOGS, "transaction_log", S_IFREG | 0440 },
 	{ BINDER_NODE_LOG_FAILED, BINDER_NODE_LOGS, "failed_transaction_log", S_IFREG | 0440 },
+	{ BINDER_NODE_RECLAIM, BINDER_NODE_LOGS, "reclaim", S_IFREG | 0200 },
 };
 
 static u64 device_serial; /* atomic: of the last device looked up */

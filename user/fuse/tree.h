@@ -6,7 +6,7 @@
  *   features/    one file for each feature the core has, and one that is named
  *                after the way clients map (mapping.h)
  *   binder_logs/ state stats transactions transaction_log
- *                failed_transaction_log proc/PID
+ *                failed_transaction_log proc/PID; reclaim, to be written to
  *
  * Every lookup of a device answers with a node id never used before, so that
  * every open gets an inode, and with it a mapping, of its own. What the id
@@ -32,6 +32,7 @@ enum {
 	BINDER_NODE_TRANSACTIONS,
 	BINDER_NODE_LOG,
 	BINDER_NODE_LOG_FAILED,
+	BINDER_NODE_RECLAIM,
 };
 
 /* proc/PID: this bit and the pid. */

@@ -182,7 +182,10 @@ void binder_host_map_fini(struct binder_alloc *alloc)
 	WARN_ON_ONCE(atomic_read(&alloc->host.nr_pages));
 	if (!base)
 		return;
+	/* Somebody may be looking for stray pages; afterwards there is nothing to find. */
+	binder_pages_hold(alloc, 0);
 	alloc->host.base = NULL;
+	binder_pages_unhold(alloc);
 	memory_punch(base, BINDER_MAP_MAX);
 	if (binder_mapping_stores())
 		binder_store_take_back(alloc, 0, BINDER_MAP_MAX);

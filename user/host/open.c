@@ -155,7 +155,8 @@ static struct binder_proc *proc_make(struct opening *o, u64 nodeid)
 	proc->host = o->host;
 	proc->host.backing_id = o->backing_id;
 	proc->alloc->host.nodeid = nodeid;
-	proc->alloc->host.base = o->base;
+	/* To be seen by binder_map_zap(): the process is in the list of all already. */
+	__atomic_store_n(&proc->alloc->host.base, o->base, __ATOMIC_RELEASE);
 	return proc;
 }
 

@@ -26,6 +26,9 @@ static const char help[] =
 "  --workers=N         threads that serve requests (default: one for each CPU\n"
 "                      it may use, up to 8; limit: 64); more are started while\n"
 "                      some hang in client memory\n"
+"  --idle-reclaim=S    give memory back that was not used for S seconds (default:\n"
+"                      30; 0: only when memory is short, or when asked by\n"
+"                      binder_logs/reclaim)\n"
 "  --mapping=HOW       how clients get to see what they receive: passthrough (they\n"
 "                      map the daemon's memory: Linux 6.9, CAP_SYS_ADMIN), store\n"
 "                      (it is copied into their page cache) or auto (the default:\n"
@@ -45,6 +48,7 @@ enum {
 	OPT_MODE,
 	OPT_MAPPING,
 	OPT_WORKERS,
+	OPT_IDLE_RECLAIM,
 	OPT_READY_FD,
 	OPT_VERBOSE,
 	OPT_VERSION,
@@ -57,6 +61,7 @@ static const struct option long_options[] = {
 	{ "mapping", required_argument, NULL, OPT_MAPPING },
 	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "workers", required_argument, NULL, OPT_WORKERS },
+	{ "idle-reclaim", required_argument, NULL, OPT_IDLE_RECLAIM },
 	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -130,6 +135,8 @@ static int option(struct binder_options *o, int opt)
 		return number("mode", optarg, 8, 0, 0777, &o->mode);
 	case OPT_WORKERS:
 		return number("workers", optarg, 10, 1, BINDER_WORKERS_MAX, &o->workers);
+	case OPT_IDLE_RECLAIM:
+		return number("idle-reclaim", optarg, 10, 0, 86400, &o->idle_reclaim_s);
 	case OPT_READY_FD:
 		return ready_fd(o, optarg);
 	case OPT_VERBOSE:
@@ -160,6 +167,7 @@ int binder_options_parse(struct binder_options *o, int argc, char **argv)
 		.devices = "binder,hwbinder,vndbinder",
 		.max_devices = BINDER_DEVICES_MAX,
 		.mode = 0666,
+		.idle_reclaim_s = 30,
 		.ready_fd = -1,
 	};
 	while ((opt = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

@@ -14,6 +14,7 @@ struct binder_options {
 	u32 mode;
 	enum binder_mapping mapping;
 	u32 workers; /* 0: one for each CPU */
+	u32 idle_reclaim_s; /* 0: never */
 	int ready_fd; /* -1: none */
 	bool verbose;
 };
