@@ -5,15 +5,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define DROP_CACHES "/proc/sys/vm/drop_caches"
 /* Reclaimable slab: calls every shrinker, and leaves the page cache alone. */
-#define DROP_WORD "2"
+#define DROP_CACHES "/proc/sys/vm/drop_caches"
+#define DROP_WORD '2'
+/* A line in the kernel log for each drop would cost more than the drop. */
 #define SILENT_WORD "4"
+/* Beside a device of the daemon: its idle pages. */
+#define RECLAIM "binder_logs/reclaim"
+#define RECLAIM_WORD '1'
+
+/* Where caches are dropped, and by which word. */
+static struct {
+	char path[PATH_MAX];
+	char word;
+} drops = { DROP_CACHES, DROP_WORD };
+
 #define CALIBRATE_TICKS 50
 #define SECOND_NS 1000000000ull
 
@@ -27,18 +39,17 @@ static uint64_t cpu_ns(void)
 
 static int drop(int fd)
 {
-	return pwrite(fd, DROP_WORD, 1, 0) == 1 ? 0 : -errno;
+	return pwrite(fd, &drops.word, 1, 0) == 1 ? 0 : -errno;
 }
 
 /* Return: a descriptor for drop(); negative errno. */
 static int drop_open(void)
 {
-	int fd = open(DROP_CACHES, O_WRONLY | O_CLOEXEC);
+	int fd = open(drops.path, O_WRONLY | O_CLOEXEC);
 
-	/* A line in the kernel log for each drop would cost more than the drop. */
-	if (fd >= 0 && pwrite(fd, SILENT_WORD, 1, 0) == 1)
-		return fd;
-	return -errno;
+	if (fd >= 0 && drops.word == DROP_WORD && pwrite(fd, SILENT_WORD, 1, 0) != 1)
+		return -errno;
+	return fd < 0 ? -errno : fd;
 }
 
 static void spin(uint64_t ns)
@@ -64,12 +75,25 @@ static void wait_tick(uint64_t *next, unsigned int hz)
 		;
 }
 
-/** disturb_usable() - whether caches can be dropped here; says so if not. */
-bool disturb_usable(void)
+/**
+ * disturb_usable() - whether caches can be dropped here; says so if not
+ * @device: whose driver's: the kernel's are dropped by vm.drop_caches, the
+ *          daemon's by a file of its own. From here on it is these
+ */
+bool disturb_usable(const char *device)
 {
-	if (!access(DROP_CACHES, W_OK))
+	const char *slash = strrchr(device, '/');
+	int dir = slash ? (int)(slash + 1 - device) : 0;
+
+	snprintf(drops.path, sizeof(drops.path), "%.*s" RECLAIM, dir, device);
+	drops.word = RECLAIM_WORD;
+	if (access(drops.path, F_OK)) {
+		strcpy(drops.path, DROP_CACHES);
+		drops.word = DROP_WORD;
+	}
+	if (!access(drops.path, W_OK))
 		return true;
-	fprintf(stderr, "anybinder: write %s: %s; --reclaim and --spin need root\n", DROP_CACHES,
+	fprintf(stderr, "anybinder: write %s: %s; dropping caches needs root\n", drops.path,
 		strerror(errno));
 	return false;
 }
@@ -82,7 +106,7 @@ void disturb_main(struct crew *crew, struct member *me, void *arg)
 	uint64_t next = clock_ns(), begin = cpu_ns();
 
 	if (fd < 0)
-		crew_fail(me, "write %s: %s", DROP_CACHES, strerror(-fd));
+		crew_fail(me, "write %s: %s", drops.path, strerror(-fd));
 	me->start_ns = next;
 	while (!err) {
 		wait_tick(&next, disturb->hz);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What runs beside a measurement at a fixed rate: a process that drops the
- * kernel's caches, by which a driver's unused pages go, or one that merely
- * spins in its place and so shows what the stolen CPU time alone costs.
+ * What runs beside a measurement at a fixed rate: a process that drops caches,
+ * by which a driver's unused pages go, or one that merely spins in its place
+ * and so shows what the stolen CPU time alone costs.
  */
 #ifndef BENCH_DISTURB_H
 #define BENCH_DISTURB_H
@@ -26,7 +26,7 @@ struct disturb {
 
 void disturb_main(struct crew *crew, struct member *me, void *arg);
 int disturb_calibrate(struct disturb *disturb);
-bool disturb_usable(void);
+bool disturb_usable(const char *device);
 int disturb_drop_caches(void);
 
 #endif

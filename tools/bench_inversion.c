@@ -158,7 +158,7 @@ int bench_inversion(int argc, char **argv)
 		fputs(help, stdout);
 		return EXIT_OK;
 	}
-	if (!device_usable(r.load.device) || (!r.skip[1] && !disturb_usable()))
+	if (!device_usable(r.load.device) || (!r.skip[1] && !disturb_usable(r.load.device)))
 		return EXIT_FAILED;
 	return measure(&r);
 }

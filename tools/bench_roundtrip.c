@@ -7,6 +7,7 @@
 
 #include "bench/outcome.h"
 #include "bench/pin.h"
+#include "bench/disturb.h"
 #include "bench/raw.h"
 
 #include <getopt.h>
@@ -180,5 +181,7 @@ int bench_roundtrip(int argc, char **argv)
 		fputs(help, stdout);
 		return EXIT_OK;
 	}
-	return device_usable(r.load.device) ? measure(&r) : EXIT_FAILED;
+	if (!device_usable(r.load.device) || (r.load.cold && !disturb_usable(r.load.device)))
+		return EXIT_FAILED;
+	return measure(&r);
 }

@@ -271,7 +271,7 @@ int bench_throughput(int argc, char **argv)
 	}
 	if ((!r.peer || r.peer->ours) && !device_usable(r.load.device))
 		return EXIT_FAILED;
-	if ((r.spin_hz || r.load.disturb.hz) && !disturb_usable())
+	if ((r.spin_hz || r.load.disturb.hz) && !disturb_usable(r.load.device))
 		return EXIT_FAILED;
 	if (r.spin_hz) {
 		r.load.disturb.hz = r.spin_hz;
