@@ -12,9 +12,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #define NOBODY 65534
@@ -438,6 +440,71 @@ static void test_idle_pages_go_after_a_while(void)
 	daemon_remove(&d);
 }
 
+/* ---- when memory is short ---------------------------------------------------------------- */
+
+static void burn(void *arg)
+{
+	for (;;)
+		;
+}
+
+static bool none_resident(void *arg)
+{
+	struct bc *b = arg;
+
+	return !mapping_resident(b->map, b->map_size);
+}
+
+/*
+ * To make memory short would hurt whoever else is on this machine. So the daemon
+ * is shown how short CPU time is in its place, which is told in the same way.
+ */
+static void reclaimed_under_pressure_at(const char *place)
+{
+	struct daemon d = { .option = "--idle-reclaim=0" };
+	uint8_t data[16 * PAGE] = { 1 };
+	int burners = 2 * sysconf(_SC_NPROCESSORS_ONLN);
+	struct bt t;
+	struct bc b;
+
+	CHECK_EQ(unshare(CLONE_NEWNS), 0);
+	if (access(place, F_OK) || mount("/proc/pressure/cpu", place, NULL, MS_BIND, NULL))
+		test_skip("no %s: the kernel does not tell of pressure there", place);
+	CHECK(daemon_prepare(&d));
+	CHECK(daemon_start(&d));
+	open_at(&d, &b, &t);
+	CHECK_EQ(pwrite(b.fd, data, sizeof(data), 0), sizeof(data));
+	CHECK_EQ(mapping_resident(b.map, b.map_size), 16);
+	for (int i = 0; i < burners; i++)
+		test_spawn(burn, NULL);
+	test_eventually(none_resident, &b);
+	bc_close(&b);
+	CHECK(daemon_stop(&d));
+	daemon_remove(&d);
+}
+
+static void test_idle_pages_go_when_the_machine_is_short_of_memory(void)
+{
+	reclaimed_under_pressure_at("/proc/pressure/memory");
+}
+
+/* Where the hierarchy is mounted differs; some mount it beside version 1. */
+static void test_idle_pages_go_when_the_cgroup_is_short_of_memory(void)
+{
+	char *mounts = test_read_file("/proc/self/mountinfo"), *own, *at, path[512], point[256];
+
+	at = mounts ? strstr(mounts, " - cgroup2 ") : NULL;
+	while (at && at > mounts && at[-1] != '\n')
+		at--;
+	own = test_read_file("/proc/self/cgroup");
+	if (!at || sscanf(at, "%*d %*d %*s / %255s", point) != 1 || !own ||
+	    !(own = strstr(own, "0::")))
+		test_skip("no cgroup of version 2 here");
+	own[strcspn(own, "\n")] = '\0';
+	snprintf(path, sizeof(path), "%s%s/memory.pressure", point, own + 3);
+	reclaimed_under_pressure_at(path);
+}
+
 static const struct test_case cases[] = {
 	CASE_FLAGS(test_100_idle_processes_shrink_to_their_metadata, TEST_OWN_DAEMON | TEST_LONG),
 	CASE_FLAGS(test_received_and_not_freed_stays, TEST_OWN_DAEMON),
@@ -447,6 +514,8 @@ static const struct test_case cases[] = {
 	CASE_FLAGS(test_killed_while_it_reclaims_is_gone, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_only_root_may_and_is_told_of_mistakes, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_idle_pages_go_after_a_while, TEST_OWN_DAEMON),
+	CASE_FLAGS(test_idle_pages_go_when_the_machine_is_short_of_memory, TEST_OWN_DAEMON),
+	CASE_FLAGS(test_idle_pages_go_when_the_cgroup_is_short_of_memory, TEST_OWN_DAEMON),
 };
 
 TEST_MAIN(cases)
