@@ -67,6 +67,22 @@ char *test_read_file(const char *path)
 	return text;
 }
 
+/** test_status_kb() - a number of /proc/PID/status that is in kB; it must be there. */
+long test_status_kb(pid_t pid, const char *name)
+{
+	char path[64], key[32], *text, *at;
+	long kb = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(key, sizeof(key), "\n%s:", name);
+	text = test_read_file(path);
+	at = text ? strstr(text, key) : NULL;
+	if (!at || sscanf(at + strlen(key), "%ld kB", &kb) != 1)
+		FAIL("no %s in %s", name, path);
+	free(text);
+	return kb;
+}
+
 /** test_share() - zeroed memory that all processes of the case share. */
 void *test_share(size_t size)
 {

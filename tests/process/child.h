@@ -16,6 +16,7 @@ long long test_now_ms(void);
 void test_sleep_ms(int ms);
 pid_t test_gettid(void);
 char *test_read_file(const char *path);
+long test_status_kb(pid_t pid, const char *name);
 
 void *test_share(size_t size);
 

@@ -37,6 +37,7 @@ bool daemon_prepare(struct daemon *d)
 	/* other users must be able to reach the devices */
 	chmod(d->base, 0755);
 	snprintf(d->mount, sizeof(d->mount), "%s/mnt", d->base);
+	snprintf(d->device, sizeof(d->device), "%s/binder", d->mount);
 	snprintf(d->log, sizeof(d->log), "%s/log", d->base);
 	return !mkdir(d->mount, 0755);
 }

@@ -56,6 +56,21 @@ bool driver_is_own(void)
 	return !external;
 }
 
+/** driver_is_sanitized() - is it a daemon whose memory is mostly a sanitizer's? */
+bool driver_is_sanitized(void)
+{
+	char path[64], *maps;
+	bool is;
+
+	if (external)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/maps", own.pid);
+	maps = test_read_file(path);
+	is = maps && (strstr(maps, "/libasan.") || strstr(maps, "/libtsan."));
+	free(maps);
+	return is;
+}
+
 /** driver_dir() - the directory of the devices. */
 const char *driver_dir(void)
 {

@@ -14,6 +14,7 @@
  * struct daemon - one running anybinderd
  * @pid: 0 when not running
  * @base: the private directory; holds mnt/ and log
+ * @device: the path of its "binder"
  * @option: one more for its command line, or NULL; set before daemon_start()
  */
 struct daemon {
@@ -21,6 +22,7 @@ struct daemon {
 	char base[128];
 	char mount[160];
 	char log[160];
+	char device[176];
 	const char *option;
 };
 
@@ -36,6 +38,7 @@ bool daemon_mounted(const struct daemon *d);
 bool driver_open(void);
 bool driver_close(void);
 bool driver_is_own(void);
+bool driver_is_sanitized(void);
 const char *driver_dir(void);
 char *driver_own_log(void);
 pid_t driver_own_pid(void);

@@ -28,7 +28,7 @@ enum {
 	CODE_OWN = 64, /* first code of a case's own */
 };
 
-#define SERVER_OBJECTS 64
+#define SERVER_OBJECTS 1024
 
 /**
  * struct server_shared - what the case and the server see of each other

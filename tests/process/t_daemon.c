@@ -49,22 +49,11 @@ static void daemon_done(struct daemon *d)
 /* Opens the device of this daemon, not the harness's. */
 static int end_at(const struct daemon *d, struct bc *b, struct bt *t, int flags)
 {
-	char path[256];
-	void *map;
+	int err = bc_try_open(b, d->device, flags, BC_MAP_SIZE);
 
-	snprintf(path, sizeof(path), "%s/binder", d->mount);
-	memset(b, 0, sizeof(*b));
-	b->fd = open(path, O_RDWR | O_CLOEXEC | flags);
-	if (b->fd < 0)
-		return -errno;
-	map = mmap(NULL, BC_MAP_SIZE, PROT_READ, MAP_PRIVATE, b->fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	b->nonblock = flags & O_NONBLOCK;
-	b->map = map;
-	b->map_size = BC_MAP_SIZE;
-	bt_init(t, b);
-	return 0;
+	if (!err)
+		bt_init(t, b);
+	return err;
 }
 
 struct part {

@@ -21,22 +21,6 @@
 
 #define NOBODY 65534
 
-/* A number of /proc/PID/status, in kB. */
-static long status_kb(pid_t pid, const char *name)
-{
-	char path[64], key[32], *text, *at;
-	long kb = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	snprintf(key, sizeof(key), "\n%s:", name);
-	text = test_read_file(path);
-	at = text ? strstr(text, key) : NULL;
-	if (!at || sscanf(at + strlen(key), "%ld kB", &kb) != 1)
-		FAIL("no %s in %s", name, path);
-	free(text);
-	return kb;
-}
-
 static void reclaim(const char *what)
 {
 	CHECK_EQ(driver_reclaim(what), 0);
@@ -116,14 +100,14 @@ static void test_100_idle_processes_shrink_to_their_metadata(void)
 	crowd = test_share(sizeof(*crowd));
 	server_start(&s);
 	reclaim("3");
-	before = status_kb(daemon, "RssShmem");
+	before = test_status_kb(daemon, "RssShmem");
 	for (int i = 0; i < CROWD; i++) {
 		who[i] = i;
 		pids[i] = test_spawn(use_a_mebibyte_and_wait, &who[i]);
 	}
 	test_await(&crowd->used, CROWD);
 	used = crowd_resident(1);
-	after = status_kb(daemon, "RssShmem");
+	after = test_status_kb(daemon, "RssShmem");
 	CHECK_GE(used, CROWD * USED_BYTES / PAGE);
 	CHECK_GE(after - before, CROWD * (long)USED_BYTES / 1024);
 	/* the server frees a buffer with its next call */
@@ -131,7 +115,7 @@ static void test_100_idle_processes_shrink_to_their_metadata(void)
 	reclaim("3");
 	CHECK_EQ(crowd_resident(2), 0);
 	/* not a page of anybody's; the counter is kept for each CPU and may be a little off */
-	CHECK_LE(status_kb(daemon, "RssShmem"), before + 512);
+	CHECK_LE(test_status_kb(daemon, "RssShmem"), before + 512);
 	/* and nobody has lost anything by it */
 	test_post(&crowd->turn);
 	test_await(&crowd->turn, 1 + CROWD);
@@ -359,15 +343,7 @@ static void test_only_root_may_and_is_told_of_mistakes(void)
 /* Opens a device of this daemon, not the harness's. */
 static void open_at(const struct daemon *d, struct bc *b, struct bt *t)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/binder", d->mount);
-	memset(b, 0, sizeof(*b));
-	b->fd = open(path, O_RDWR | O_CLOEXEC);
-	CHECK_GE(b->fd, 0);
-	b->map_size = BC_MAP_SIZE;
-	b->map = mmap(NULL, b->map_size, PROT_READ, MAP_PRIVATE, b->fd, 0);
-	CHECK(b->map != MAP_FAILED);
+	CHECK_EQ(bc_try_open(b, d->device, 0, BC_MAP_SIZE), 0);
 	bt_init(t, b);
 }
 
