@@ -330,13 +330,30 @@ void driver_snapshot(void)
 }
 
 /**
+ * driver_settles() - does it come to hold what it held at the last snapshot?
+ * Return: false, with messages, if not.
+ */
+bool driver_settles(void)
+{
+	long long end = test_now_ms() + SETTLE_MS;
+	struct census now;
+
+	do {
+		census_take(&now);
+		if (!census_excess(&now, false))
+			return true;
+		test_sleep_ms(5);
+	} while (test_now_ms() < end);
+	census_excess(&now, true);
+	return false;
+}
+
+/**
  * driver_check() - after a case: is the driver as it was?
  * Return: false, with messages, if not.
  */
 bool driver_check(void)
 {
-	long long end = test_now_ms() + SETTLE_MS;
-	struct census now;
 	bool ok = true;
 
 	if (external)
@@ -351,16 +368,7 @@ bool driver_check(void)
 		fprintf(stderr, "  binder_logs/state cannot be read\n");
 		return false;
 	}
-	for (;;) {
-		census_take(&now);
-		if (!census_excess(&now, false))
-			return ok;
-		if (test_now_ms() > end)
-			break;
-		test_sleep_ms(5);
-	}
-	census_excess(&now, true);
-	return false;
+	return driver_settles() && ok;
 }
 
 /* The first open makes the daemon allocate what it keeps: not a leak. */

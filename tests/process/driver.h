@@ -47,6 +47,7 @@ bool driver_has_logs(void);
 bool driver_device_add(const char *name);
 int driver_reclaim(const char *what);
 void driver_snapshot(void);
+bool driver_settles(void);
 bool driver_check(void);
 bool driver_restart_after_crash(void);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -103,6 +104,8 @@ int test_wait_s(void)
 
 static int case_limit_s(const struct test_case *c)
 {
+	if (c->flags & TEST_ENDLESS)
+		return INT_MAX;
 	return c->flags & TEST_LONG ? 5 * limit_s() : limit_s();
 }
 

@@ -28,6 +28,7 @@
 #define TEST_QUICK 0x1 /* also in the quick tier */
 #define TEST_OWN_DAEMON 0x2 /* only runs when the harness starts the daemon */
 #define TEST_LONG 0x4 /* five times the time bound */
+#define TEST_ENDLESS 0x8 /* none: it watches itself */
 
 /**
  * struct test_case - one case
