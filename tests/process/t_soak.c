@@ -201,7 +201,7 @@ static void test_everything_at_once_leaves_nothing(void)
 	CHECK_LE(last, first + first / 4 + MEMORY_SLACK_KB);
 	/* it was about something */
 	for (int i = 0; i < SOAK_COUNTS; i++)
-		CHECK_GE(atomic_load(&soak->count[i]), i == SOAK_RECLAIMS && !driver_is_own() ? 0 : 1);
+		CHECK(atomic_load(&soak->count[i]) || (i == SOAK_RECLAIMS && !driver_is_own()));
 }
 
 static const struct test_case cases[] = {
