@@ -27,7 +27,7 @@
 #define NICE 10
 /* Between two pauses: pages, and slots of a mapping that are looked at. */
 #define SLICE_PAGES 32
-#define SLICE_SLOTS 128
+#define SLICE_SLOTS 32
 #define PAUSE_NS 50000L
 /* After pressure, which tells of itself as long as it lasts: not again for so long. */
 #define PRESSURE_MS 1000
