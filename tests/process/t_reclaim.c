@@ -12,11 +12,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOBODY 65534
@@ -314,6 +317,69 @@ static void test_killed_while_it_reclaims_is_gone(void)
 	}
 }
 
+/* A page that nobody has touched, and that nobody will ever give. */
+static uint8_t *absent_page(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	uint8_t *page;
+
+	if (fd < 0)
+		test_skip("no userfaultfd: %s", strerror(errno));
+	CHECK_EQ(ioctl(fd, UFFDIO_API, &api), 0);
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(page != MAP_FAILED);
+	reg.range.start = (uintptr_t)page;
+	reg.range.len = PAGE;
+	CHECK_EQ(ioctl(fd, UFFDIO_REGISTER, &reg), 0);
+	return page;
+}
+
+static void write_what_never_comes(void *arg)
+{
+	uint8_t *page = absent_page();
+	struct bc b;
+
+	bc_open(&b, 0);
+	test_set(arg, test_gettid());
+	pwrite(b.fd, page, PAGE, 0);
+	test_set(arg, -1);
+}
+
+static void reclaim_all(void *arg)
+{
+	reclaim("3");
+}
+
+/* In write() a file is locked while the bytes are fetched, and punching holes wants that lock. */
+static void test_write_that_never_ends_does_not_stop_reclaim(void)
+{
+	atomic_int *tid = test_share(sizeof(*tid));
+	pid_t pid = test_spawn(write_what_never_comes, tid);
+
+	test_await(tid, 1);
+	for (int asleep = 0; asleep < 20 && atomic_load(tid) > 0; test_sleep_ms(5))
+		asleep = strchr("SD", test_state(*tid)) ? asleep + 1 : 0;
+	for (int i = 0; i < 3; i++)
+		test_join(test_spawn(reclaim_all, NULL));
+	test_kill(pid);
+}
+
+static void test_devices_cannot_be_read_or_written(void)
+{
+	char data[100] = "";
+	struct bc b;
+
+	bc_open(&b, 0);
+	CHECK_EQ(write(b.fd, data, sizeof(data)), -1);
+	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(read(b.fd, data, sizeof(data)), -1);
+	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(mapping_resident(b.map, b.map_size), 0);
+	bc_close(&b);
+}
+
 /* ---- who may, and what --------------------------------------------------------------- */
 
 static void as_nobody(void *arg)
@@ -501,6 +567,8 @@ static const struct test_case cases[] = {
 	CASE_FLAGS(test_what_a_client_stores_into_an_unused_device_goes, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_data_is_right_while_memory_is_reclaimed, TEST_OWN_DAEMON | TEST_LONG),
 	CASE_FLAGS(test_killed_while_it_reclaims_is_gone, TEST_OWN_DAEMON),
+	CASE_FLAGS(test_write_that_never_ends_does_not_stop_reclaim, TEST_OWN_DAEMON),
+	CASE_FLAGS(test_devices_cannot_be_read_or_written, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_only_root_may_and_is_told_of_mistakes, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_idle_pages_go_after_a_while, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_idle_pages_go_when_the_machine_is_short_of_memory, TEST_OWN_DAEMON),

@@ -198,8 +198,14 @@ void binder_open_serve(const struct binder_request *rq)
 {
 	struct opening o = { 0 };
 	struct binder_proc *proc = open_device(rq, &o);
+	/*
+	 * Direct: mmap is passed through, read() and write() come to us, who refuse
+	 * them. Passed through, a write() from memory that never answers would keep
+	 * the memfd locked, and whoever punches holes in it would wait for ever.
+	 */
 	struct binder_fuse_open_out out = {
-		.open_flags = binder_mapping_stores() ? FOPEN_KEEP_CACHE : FOPEN_PASSTHROUGH,
+		.open_flags = binder_mapping_stores() ? FOPEN_KEEP_CACHE :
+							FOPEN_PASSTHROUGH | FOPEN_DIRECT_IO,
 	};
 
 	if (IS_ERR(proc)) {
