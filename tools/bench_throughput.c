@@ -30,12 +30,14 @@ static const char help[] =
 "      --spin=HZ       another process spins as often, for the CPU time of a drop\n"
 "                      without load: what the time alone costs (root)\n"
 "      --spin-us=US    for so much CPU time instead\n"
+"      --beside-quiet  in turns with runs without dropping or spinning, and how the\n"
+"                      two compare: calls/s and p99, medians of each turn's ratio\n"
 "      --runs=N        medians of N runs, peers in turns (default 3, limit 101)\n"
 "      --json          one JSON object a line instead of a table\n"
 "      --help          print this text\n";
 
 enum { OPT_DEVICE = 256, OPT_PEER, OPT_DEFER, OPT_PIN, OPT_NO_PIN, OPT_RUNS, OPT_JSON, OPT_HELP,
-       OPT_RECLAIM, OPT_SPIN, OPT_SPIN_US };
+       OPT_RECLAIM, OPT_SPIN, OPT_SPIN_US, OPT_BESIDE_QUIET };
 
 static const struct option options[] = {
 	{ "workers", required_argument, NULL, 'w' },
@@ -50,6 +52,7 @@ static const struct option options[] = {
 	{ "reclaim", required_argument, NULL, OPT_RECLAIM },
 	{ "spin", required_argument, NULL, OPT_SPIN },
 	{ "spin-us", required_argument, NULL, OPT_SPIN_US },
+	{ "beside-quiet", no_argument, NULL, OPT_BESIDE_QUIET },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -60,12 +63,14 @@ static const struct option options[] = {
  * struct request - the arguments, understood
  * @peer: NULL for all
  * @spin_hz: spin; for as long as calibrated unless the load says
+ * @beside_quiet: measure without a disturber as well
  */
 struct request {
 	struct load load;
 	const struct peer *peer;
 	int runs;
 	unsigned int spin_hz;
+	bool beside_quiet;
 	bool json;
 	bool help;
 };
@@ -149,6 +154,9 @@ static int set_option(struct request *r, int opt, const char *text)
 	case OPT_NO_PIN:
 		r->load.pin = opt == OPT_PIN;
 		return EXIT_OK;
+	case OPT_BESIDE_QUIET:
+		r->beside_quiet = true;
+		return EXIT_OK;
 	case OPT_JSON:
 		r->json = true;
 		return EXIT_OK;
@@ -175,6 +183,8 @@ static int parse(struct request *r, int argc, char **argv)
 		code = usage_error("bench throughput ", "--reclaim or --spin, not both");
 	if (!code && !r->spin_hz && r->load.disturb.spin_ns)
 		code = usage_error("bench throughput ", "--spin-us needs --spin");
+	if (!code && r->beside_quiet && !r->spin_hz && !r->load.disturb.hz)
+		code = usage_error("bench throughput ", "--beside-quiet needs --reclaim or --spin");
 	return code;
 }
 
@@ -226,15 +236,57 @@ static int choose(const struct request *r, const struct peer *chosen[PEERS_MAX])
 	return n;
 }
 
+/* By turn: disturbed, and without. */
+static struct outcome runs[PEERS_MAX][OUTCOME_RUNS_MAX], quiet[PEERS_MAX][OUTCOME_RUNS_MAX];
+
+/* @load: that of @outcomes, which differ by the disturber alone. */
+static void print_median(const struct request *r, const struct peer *peer, const struct load *load,
+			 const struct outcome *outcomes)
+{
+	struct outcome median;
+
+	outcome_median(&median, outcomes, r->runs);
+	if (r->json)
+		outcome_json(stdout, "throughput", peer, load, &median, r->runs, NULL);
+	else
+		print_row(peer, load, &median);
+}
+
+/* Figures of different turns do not compare: what else the machine does hits both of a turn. */
+static double ratio(const struct request *r, int peer, enum figure figure)
+{
+	double ratios[OUTCOME_RUNS_MAX];
+
+	for (int run = 0; run < r->runs; run++)
+		ratios[run] = quiet[peer][run].figure[figure] ?
+			runs[peer][run].figure[figure] / quiet[peer][run].figure[figure] : 0;
+	return median_of(ratios, r->runs);
+}
+
+static void print_ratio(const struct request *r, int i, const struct peer *peer)
+{
+	double calls = ratio(r, i, ITER_PER_S), p99 = ratio(r, i, P99_US);
+
+	if (r->json)
+		printf("{\"bench\":\"disturbed\",\"peer\":\"%s\",\"%s\":%u,\"iter_ratio\":%.3f,"
+		       "\"p99_ratio\":%.3f,\"pinned\":%s,\"runs\":%d}\n", peer->name,
+		       r->spin_hz ? "spin_hz" : "reclaim_hz", r->load.disturb.hz, calls, p99,
+		       r->load.pin ? "true" : "false", r->runs);
+	else
+		printf("%-20s %9.3fx %44.2fx\n", "  disturbed", calls, p99);
+}
+
 static int measure(const struct request *r)
 {
-	static struct outcome runs[PEERS_MAX][OUTCOME_RUNS_MAX];
 	const struct peer *chosen[PEERS_MAX];
-	struct outcome median;
+	struct load calm = r->load;
 	int n = choose(r, chosen);
 
+	calm.disturb = (struct disturb){ 0 };
 	for (int run = 0; run < r->runs; run++) {
 		for (int i = 0; i < n; i++) {
+			if (r->beside_quiet && peer_measure(chosen[i], &calm, &quiet[i][run]))
+				return EXIT_FAILED;
 			if (peer_measure(chosen[i], &r->load, &runs[i][run]))
 				return EXIT_FAILED;
 		}
@@ -242,12 +294,11 @@ static int measure(const struct request *r)
 	if (!r->json)
 		print_head(&r->load);
 	for (int i = 0; i < n; i++) {
-		outcome_median(&median, runs[i], r->runs);
-		if (r->json)
-			outcome_json(stdout, "throughput", chosen[i], &r->load, &median, r->runs,
-				     NULL);
-		else
-			print_row(chosen[i], &r->load, &median);
+		if (r->beside_quiet)
+			print_median(r, chosen[i], &calm, quiet[i]);
+		print_median(r, chosen[i], &r->load, runs[i]);
+		if (r->beside_quiet)
+			print_ratio(r, i, chosen[i]);
 	}
 	return EXIT_OK;
 }
