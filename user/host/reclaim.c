@@ -50,6 +50,7 @@ static struct {
 	int event; /* something was ordered */
 	u64 idle_ms; /* 0: never */
 	/* the thread's: */
+	struct pollfd fds[1 + BINDER_PRESSURE_MAX]; /* @event, and where pressure is told */
 	u64 idle_next_ms;
 	u64 pressure_next_ms;
 } reclaim;
@@ -264,18 +265,18 @@ static int timeout_ms(u64 now)
 	return until > now ? (int)(until - now) : 0;
 }
 
-static void round_run(struct pollfd *fds)
+static void round_run(void)
 {
 	LIST_HEAD(orders);
 	u64 now = now_ms();
 	bool deaf = reclaim.pressure_next_ms > now;
 	unsigned int what;
 
-	if (poll(fds, deaf ? 1 : 1 + BINDER_PRESSURE_MAX, timeout_ms(now)) < 0)
+	if (poll(reclaim.fds, deaf ? 1 : 1 + BINDER_PRESSURE_MAX, timeout_ms(now)) < 0)
 		return;
 	what = orders_take(&orders);
 	now = now_ms();
-	if (!deaf && binder_pressure_seen(fds + 1, BINDER_PRESSURE_MAX)) {
+	if (!deaf && binder_pressure_seen(reclaim.fds + 1, BINDER_PRESSURE_MAX)) {
 		what |= ALL;
 		reclaim.pressure_next_ms = now + PRESSURE_MS;
 	}
@@ -292,14 +293,10 @@ static void round_run(struct pollfd *fds)
 
 static void *reclaim_main(void *arg)
 {
-	struct pollfd fds[1 + BINDER_PRESSURE_MAX] = { { reclaim.event, POLLIN, 0 } };
-
 	/* Failing, it is only less modest. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
-	if (!binder_pressure_open(fds + 1))
-		pr_info("this kernel does not tell of memory pressure (no /proc/pressure/memory, no cgroup v2 with the memory controller)\n");
 	while (!stopping())
-		round_run(fds);
+		round_run();
 	return NULL;
 }
 
@@ -319,5 +316,8 @@ int binder_reclaim_start(u32 idle_s)
 	reclaim.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (reclaim.event < 0)
 		return -errno;
+	reclaim.fds[0] = (struct pollfd){ reclaim.event, POLLIN, 0 };
+	if (!binder_pressure_open(reclaim.fds + 1))
+		pr_info("this kernel does not tell of memory pressure (no /proc/pressure/memory, no cgroup v2 with the memory controller)\n");
 	return binder_pool_thread_start(&id, reclaim_main, NULL);
 }
