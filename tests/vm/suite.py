@@ -142,7 +142,8 @@ def run_host(args, chosen):
     text = text.replace(">/dev/kmsg", ">/dev/null")
     done = subprocess.run([os.path.join(guest.ROOT, "scripts", "contain"), "sh", "-c", text],
                           check=False, text=True, errors="replace", stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, env={**os.environ, "ANYBINDERD": daemon, **helpers})
+                          stderr=subprocess.STDOUT,
+                          env={**os.environ, "ANYBINDERD": daemon, **helpers})
     return done.stdout, []
 
 

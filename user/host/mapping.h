@@ -35,6 +35,5 @@ int binder_map_create(u8 **base, int *backing_id);
 void binder_map_destroy(u8 *base);
 void binder_map_zap(struct binder_alloc *alloc, size_t first, size_t nr);
 void *binder_map_at(struct binder_alloc *alloc, size_t offset, size_t len);
-void binder_map_zap(struct binder_alloc *alloc, size_t first, size_t nr);
 
 #endif
