@@ -14,9 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where the manager finds what it inherits: beyond what the test itself has open. */
-#define FD_POLICY 108
-#define FD_READY 109
+/* Beyond what the test itself has open, as POLICY_FILE is. */
+#define FD_READY (FD_POLICY + 1)
 
 /** device_path() - of the device that the manager serves. Return: a constant. */
 const char *device_path(void)
@@ -41,7 +40,7 @@ static int file_new(const char *name)
 static void manager_exec(const struct manager *m, int ready)
 {
 	const char *program = getenv("SERVICEMANAGER");
-	char device[240], android[40], policy[40], ready_fd[40];
+	char device[240], android[40], ready_fd[40];
 	char *argv[8] = { "anybinder-servicemanager", device, ready_fd };
 	int argc = 3;
 
@@ -52,8 +51,7 @@ static void manager_exec(const struct manager *m, int ready)
 		argv[argc++] = android;
 	}
 	if (m->policy) {
-		snprintf(policy, sizeof(policy), "--policy=/proc/self/fd/%d", FD_POLICY);
-		argv[argc++] = policy;
+		argv[argc++] = "--policy=" POLICY_FILE;
 		dup2(m->file, FD_POLICY);
 	}
 	dup2(ready, FD_READY);

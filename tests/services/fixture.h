@@ -12,6 +12,10 @@
 #include "tests/process/driver.h"
 #include "tests/process/harness.h"
 
+/* Where the manager has its policy: a descriptor that it inherits. */
+#define FD_POLICY 108
+#define POLICY_FILE "/proc/self/fd/108"
+
 /**
  * struct manager - a running anybinder-servicemanager
  * @android: NULL for its default

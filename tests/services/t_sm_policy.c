@@ -162,7 +162,7 @@ static void test_rules_go_by_uid_and_name(void)
 	await_gone(conn, "app.one");
 	as_uid(1002, rules_1002);
 	CHECK_EQ(manager_lines(&m, "find \"secret.one\": the policy denies it (/proc/self/fd/"), 0);
-	CHECK_EQ(manager_lines(&m, "check \"secret.one\": the policy denies it (/proc/self/fd/8:1)"),
+	CHECK_EQ(manager_lines(&m, "check \"secret.one\": the policy denies it (" POLICY_FILE ":1)"),
 		 1);
 	CHECK_EQ(manager_lines(&m, "list: 1 of 2 names are left out: the policy denies it"), 1);
 	ab_close(conn);
@@ -297,7 +297,7 @@ static void test_sighup_reads_it_again_and_keeps_it_if_it_is_bad(void)
 	CHECK_OK(ab_service_watch(conn, "w", told, &count, &watch));
 	manager_policy(&m, "allow all uid=0\nalow find uid=*\n");
 	CHECK_EQ(kill(m.pid, SIGHUP), 0);
-	manager_await_log(&m, "/proc/self/fd/8:2: alow is no word for the beginning of a line");
+	manager_await_log(&m, POLICY_FILE ":2: alow is no word for the beginning of a line");
 	manager_await_log(&m, "the policy stays as it was");
 	CHECK_OK(try_add(conn, "b", NULL));
 	CHECK_OK(try_add(conn, "w", NULL));
@@ -321,7 +321,7 @@ static void test_a_bad_policy_does_not_start(void)
 	struct manager m = { .policy = "# first\nallow all uid=0\nallow add name=x\n" };
 
 	CHECK_EQ(manager_try(&m), 1);
-	CHECK_EQ(manager_lines(&m, "/proc/self/fd/8:3: whom? say uid= or gid=; uid=* is everybody"),
+	CHECK_EQ(manager_lines(&m, POLICY_FILE ":3: whom? say uid= or gid=; uid=* is everybody"),
 		 1);
 }
 
