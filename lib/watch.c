@@ -152,6 +152,8 @@ static int clients_transact(void *data, const struct ab_call_info *info, ab_parc
 	if (ret)
 		return ret;
 	ret = ab_read_bool(in, &has_clients);
+	/* The message itself holds the object: back with it, so that @fn finds no client left. */
+	ab_parcel_fini(in);
 	if (!ret)
 		clients->fn(clients->data, object, has_clients);
 	ab_object_put(object);

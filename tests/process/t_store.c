@@ -358,17 +358,24 @@ static void test_mapping_that_there_is_none_of_is_refused(void)
 	CHECK_EQ(WEXITSTATUS(status), 2);
 }
 
+/* In a kernel driver's mapping there are pages for buffers, and no others. */
 static const struct test_case cases[] = {
-	QUICK(test_mapping_untouched_is_all_zero),
-	QUICK(test_payload_whose_pages_were_dropped_is_read_again),
-	QUICK(test_payloads_that_share_a_page_do_not_disturb_each_other),
-	QUICK(test_payload_received_is_there),
-	CASE(test_payload_is_whole_while_its_page_is_read),
-	QUICK(test_mapping_shared_and_dirty_is_served),
-	QUICK(test_payload_from_the_own_mapping_untouched_is_sent),
-	QUICK(test_offsets_from_the_own_mapping_untouched_are_read),
-	QUICK(test_payload_from_another_mapping_untouched_is_sent),
-	QUICK(test_payload_from_where_the_mapping_was_is_what_is_there_now),
+	CASE_FLAGS(test_mapping_untouched_is_all_zero, TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payload_whose_pages_were_dropped_is_read_again,
+		   TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payloads_that_share_a_page_do_not_disturb_each_other,
+		   TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payload_received_is_there, TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payload_is_whole_while_its_page_is_read, TEST_OWN_DAEMON),
+	CASE_FLAGS(test_mapping_shared_and_dirty_is_served, TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payload_from_the_own_mapping_untouched_is_sent,
+		   TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_offsets_from_the_own_mapping_untouched_are_read,
+		   TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payload_from_another_mapping_untouched_is_sent,
+		   TEST_OWN_DAEMON | TEST_QUICK),
+	CASE_FLAGS(test_payload_from_where_the_mapping_was_is_what_is_there_now,
+		   TEST_OWN_DAEMON | TEST_QUICK),
 	CASE_FLAGS(test_features_name_the_way_of_mapping, TEST_OWN_DAEMON | TEST_QUICK),
 	CASE_FLAGS(test_mapping_that_there_is_none_of_is_refused, TEST_OWN_DAEMON | TEST_QUICK),
 };

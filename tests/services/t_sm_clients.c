@@ -197,11 +197,59 @@ static void test_only_the_owner_may_ask_for_clients(void)
 	manager_stop(&m);
 }
 
+/*
+ * Symptom: an owner that is told "no clients" takes its name back, and hears
+ * -EBUSY: there is a client.
+ *
+ *   manager                          owner
+ *   1 tells it, with the service
+ *     in the message
+ *                                    2 asks to unregister, in the callback
+ *                                      or in another thread
+ *   3 counts the message's buffer
+ *
+ * A bad run: the answer is -EBUSY, and the service stays for ever.
+ */
+static void unregister_when_unused(void *data, ab_object *object, bool has_clients)
+{
+	if (!has_clients)
+		CHECK_OK(ab_service_try_unregister(ab_object_conn(object), NAME, object));
+	on_clients(data, object, has_clients);
+}
+
+static void regress_owner_unregisters_when_told(void)
+{
+	enum ab_variant variant = AB_VARIANT_DEFAULT;
+	struct manager m = { 0 };
+	struct heard heard = { 0 };
+	ab_conn *conn;
+	pid_t pid;
+
+	shared = test_share(sizeof(*shared));
+	manager_start(&m);
+	pid = test_spawn(holder, &variant);
+	conn = connect_serving(variant);
+	heard.service = echo_new(conn);
+	CHECK_OK(ab_service_add(conn, NAME, heard.service, AB_DUMP_DEFAULT));
+	need_counting(ab_service_watch_clients(conn, NAME, heard.service, unregister_when_unused,
+					       &heard));
+	test_post(&shared->begin);
+	test_await(&shared->held, 1);
+	test_await(&heard.yes, 1);
+	test_post(&shared->go);
+	test_await(&heard.no, 1);
+	test_kill(pid);
+	ab_object_put(heard.service);
+	ab_close(conn);
+	manager_stop(&m);
+}
+
 static const struct test_case cases[] = {
 	CASE_FLAGS(test_the_owner_hears_of_clients, TEST_LONG),
 	CASE(test_the_owner_hears_that_clients_died),
 	QUICK(test_clients_are_watched_in_each_variant_that_has_it),
 	CASE(test_only_the_owner_may_ask_for_clients),
+	CASE(regress_owner_unregisters_when_told),
 };
 
 TEST_MAIN(cases)

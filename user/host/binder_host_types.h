@@ -85,7 +85,7 @@ struct binder_host_thread {
 	struct list_head call_entry;
 	bool interrupted;
 	/* see reaper.c: */
-	int exit_fd; /* a pidfd, or -1 */
+	int exit_fd; /* a pidfd, or -1: then it is looked for */
 	struct list_head exit_entry;
 };
 

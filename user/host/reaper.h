@@ -4,7 +4,8 @@
  *
  * Most clients make that call with a null argument, which FUSE refuses before
  * the daemon hears of it. So the daemon does not depend on it: it watches each
- * thread by a pidfd and does for it what the call would have.
+ * thread by a pidfd (Linux 6.9), or looks for it once a second, and does for
+ * it what the call would have.
  */
 #ifndef USER_HOST_REAPER_H
 #define USER_HOST_REAPER_H
