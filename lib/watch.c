@@ -152,8 +152,9 @@ static int clients_transact(void *data, const struct ab_call_info *info, ab_parc
 	if (ret)
 		return ret;
 	ret = ab_read_bool(in, &has_clients);
-	/* The message itself holds the object: back with it, so that @fn finds no client left. */
+	/* The message itself holds the object: back with it, so that nobody finds a client left. */
 	ab_parcel_fini(in);
+	ab_flush(ab_object_conn(object));
 	if (!ret)
 		clients->fn(clients->data, object, has_clients);
 	ab_object_put(object);

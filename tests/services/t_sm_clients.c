@@ -217,7 +217,15 @@ static void unregister_when_unused(void *data, ab_object *object, bool has_clien
 	on_clients(data, object, has_clients);
 }
 
-static void regress_owner_unregisters_when_told(void)
+/* Stays in the callback, while another thread asks. */
+static void stay_in_callback(void *data, ab_object *object, bool has_clients)
+{
+	on_clients(data, object, has_clients);
+	if (!has_clients)
+		test_await(&shared->go, 2);
+}
+
+static void unregister_when_told(bool in_callback)
 {
 	enum ab_variant variant = AB_VARIANT_DEFAULT;
 	struct manager m = { 0 };
@@ -231,17 +239,31 @@ static void regress_owner_unregisters_when_told(void)
 	conn = connect_serving(variant);
 	heard.service = echo_new(conn);
 	CHECK_OK(ab_service_add(conn, NAME, heard.service, AB_DUMP_DEFAULT));
-	need_counting(ab_service_watch_clients(conn, NAME, heard.service, unregister_when_unused,
+	need_counting(ab_service_watch_clients(conn, NAME, heard.service, in_callback ?
+					       unregister_when_unused : stay_in_callback,
 					       &heard));
 	test_post(&shared->begin);
 	test_await(&shared->held, 1);
 	test_await(&heard.yes, 1);
 	test_post(&shared->go);
 	test_await(&heard.no, 1);
+	if (!in_callback)
+		CHECK_OK(ab_service_try_unregister(conn, NAME, heard.service));
+	test_post(&shared->go);
 	test_kill(pid);
 	ab_object_put(heard.service);
 	ab_close(conn);
 	manager_stop(&m);
+}
+
+static void regress_owner_unregisters_in_the_callback(void)
+{
+	unregister_when_told(true);
+}
+
+static void regress_owner_unregisters_beside_the_callback(void)
+{
+	unregister_when_told(false);
 }
 
 static const struct test_case cases[] = {
@@ -249,7 +271,8 @@ static const struct test_case cases[] = {
 	CASE(test_the_owner_hears_that_clients_died),
 	QUICK(test_clients_are_watched_in_each_variant_that_has_it),
 	CASE(test_only_the_owner_may_ask_for_clients),
-	CASE(regress_owner_unregisters_when_told),
+	CASE(regress_owner_unregisters_in_the_callback),
+	CASE(regress_owner_unregisters_beside_the_callback),
 };
 
 TEST_MAIN(cases)
