@@ -85,17 +85,6 @@ void binder_fuse_error(int channel, u64 unique, int error)
 	sent(write(channel_fd[channel], &out, sizeof(out)), "an answer");
 }
 
-/*
- * writev() of memory that a sender may be storing into: of a page that holds a
- * buffer that is being filled, beside the one this is about. Whoever fills it
- * pushes it when it is complete, so it does not matter what of it goes along;
- * ThreadSanitizer, which watches libc, need not know.
- */
-static ssize_t writev_live(int channel, const struct iovec *iov, int nr)
-{
-	return syscall(SYS_writev, channel_fd[channel], iov, nr);
-}
-
 /**
  * binder_fuse_reply() - answer a request with data
  * Return: 0 when the kernel took it, else -errno: nobody got the answer.
@@ -108,7 +97,33 @@ int binder_fuse_reply(int channel, u64 unique, const void *data, size_t len)
 		{ .iov_base = (void *)data, .iov_len = len },
 	};
 
-	return sent(writev_live(channel, iov, 2), "data");
+	return sent(writev(channel_fd[channel], iov, 2), "data");
+}
+
+/*
+ * writev() of memory that a sender may be storing into: of a page that holds a
+ * buffer that is being filled, beside the one this is about. Whoever fills it
+ * pushes it when it is complete, so it does not matter what of it goes along;
+ * ThreadSanitizer, which watches libc, need not know.
+ */
+static ssize_t writev_live(int channel, const struct iovec *iov, int nr)
+{
+	return syscall(SYS_writev, channel_fd[channel], iov, nr);
+}
+
+/**
+ * binder_fuse_reply_live() - binder_fuse_reply() with memory that clients map
+ * Return: as of that.
+ */
+int binder_fuse_reply_live(int channel, u64 unique, const void *data, size_t len)
+{
+	struct fuse_out_header out = { .len = sizeof(out) + len, .unique = unique };
+	struct iovec iov[2] = {
+		{ .iov_base = &out, .iov_len = sizeof(out) },
+		{ .iov_base = (void *)data, .iov_len = len },
+	};
+
+	return sent(writev_live(channel, iov, 2), "a page");
 }
 
 /**

@@ -28,6 +28,7 @@ int binder_fuse_handshake(enum binder_mapping wanted);
 ssize_t binder_fuse_read(int channel, void *buf, size_t size);
 void binder_fuse_error(int channel, u64 unique, int error);
 int binder_fuse_reply(int channel, u64 unique, const void *data, size_t len);
+int binder_fuse_reply_live(int channel, u64 unique, const void *data, size_t len);
 int binder_fuse_reply_ioctl(int channel, u64 unique, int result, const void *data, size_t len);
 void binder_fuse_notify_poll(u64 kh);
 int binder_fuse_notify_store(u64 nodeid, u64 offset, const void *data, size_t len);

@@ -118,8 +118,8 @@ void binder_store_read(const struct binder_request *rq)
 	proc = (struct binder_proc *)(uintptr_t)arg->fh;
 	if (arg->offset < BINDER_MAP_MAX)
 		n = min_t(size_t, arg->size, BINDER_MAP_MAX - arg->offset);
-	binder_fuse_reply(rq->channel, rq->in->unique,
-			  n ? binder_map_at(proc->alloc, arg->offset, n) : NULL, n);
+	binder_fuse_reply_live(rq->channel, rq->in->unique,
+			       n ? binder_map_at(proc->alloc, arg->offset, n) : NULL, n);
 }
 
 /**
