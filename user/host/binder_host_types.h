@@ -96,12 +96,14 @@ struct binder_host_thread {
  * @nr_pages: page tokens in the core's hands
  * @nodeid: of the inode whose page cache the client maps; immutable
  * @pushed: a bit for each page: the client has been given it whole (store.c); atomic
+ * @reads: how many pages the client has read (store.c); atomic
  */
 struct binder_host_map {
 	u8 *base;
 	atomic_t nr_pages;
 	u64 nodeid;
 	u64 pushed[16];
+	u64 reads;
 };
 
 #define binder_spin_init(lock, rank) binder_kapi_spin_init(lock, rank, #rank)

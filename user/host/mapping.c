@@ -182,6 +182,8 @@ void binder_host_map_fini(struct binder_alloc *alloc)
 	WARN_ON_ONCE(atomic_read(&alloc->host.nr_pages));
 	if (!base)
 		return;
+	/* All that were read are answered: binder_store_read(). */
+	(void)__atomic_load_n(&alloc->host.reads, __ATOMIC_ACQUIRE);
 	/* Somebody may be looking for stray pages; afterwards there is nothing to find. */
 	binder_pages_hold(alloc, 0);
 	alloc->host.base = NULL;

@@ -108,6 +108,7 @@ void binder_store_read(const struct binder_request *rq)
 {
 	const struct fuse_read_in *arg = rq->arg;
 	struct binder_proc *proc;
+	void *page = NULL;
 	size_t n = 0;
 
 	if (!binder_mapping_stores() || rq->len < sizeof(*arg)) {
@@ -118,8 +119,11 @@ void binder_store_read(const struct binder_request *rq)
 	proc = (struct binder_proc *)(uintptr_t)arg->fh;
 	if (arg->offset < BINDER_MAP_MAX)
 		n = min_t(size_t, arg->size, BINDER_MAP_MAX - arg->offset);
-	binder_fuse_reply_live(rq->channel, rq->in->unique,
-			       n ? binder_map_at(proc->alloc, arg->offset, n) : NULL, n);
+	if (n)
+		page = binder_map_at(proc->alloc, arg->offset, n);
+	/* The kernel orders this before the release; counting says so to ThreadSanitizer. */
+	__atomic_fetch_add(&proc->alloc->host.reads, 1, __ATOMIC_RELEASE);
+	binder_fuse_reply_live(rq->channel, rq->in->unique, page, n);
 }
 
 /**
